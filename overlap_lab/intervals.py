@@ -1,0 +1,82 @@
+"""Pure functions on half-open intervals [start, end) held in two int64 arrays.
+
+A "set" here is a pair of equally long arrays that is sorted, disjoint, not touching and free of empty
+intervals; `union` makes one from anything, and every function returns one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["covered_ns", "gaps", "intersect", "length", "subtract", "union"]
+
+Ints = npt.NDArray[np.int64]
+Intervals = tuple[Ints, Ints]
+
+
+def union(start: Ints, end: Ints) -> Intervals:
+    """Merge any intervals into a set; touching ones join, empty and inverted ones vanish."""
+    keep = end > start
+    start, end = start[keep], end[keep]
+    if start.size == 0:
+        return start, end
+    order = np.argsort(start, kind="stable")
+    start, end = start[order], end[order]
+    reach = np.maximum.accumulate(end)
+    first = np.r_[True, start[1:] > reach[:-1]]
+    return start[first], reach[np.r_[first[1:], True]]
+
+
+def length(intervals: Intervals) -> int:
+    """Total length of a set."""
+    start, end = intervals
+    return int((end - start).sum())
+
+
+def subtract(a: Intervals, b: Intervals) -> Intervals:
+    """The part of set `a` that set `b` does not cover."""
+    a_start, a_end = a
+    b_start, b_end = b
+    if a_start.size == 0 or b_start.size == 0:
+        return a
+    lowest = min(int(a_start[0]), int(b_start[0])) - 1
+    highest = max(int(a_end[-1]), int(b_end[-1])) + 1
+    outside = (np.r_[np.int64(lowest), b_end], np.r_[b_start, np.int64(highest)])
+    return intersect(a, outside)
+
+
+def intersect(a: Intervals, b: Intervals) -> Intervals:
+    """The part that sets `a` and `b` share."""
+    a_start, a_end = a
+    b_start, b_end = b
+    first = np.searchsorted(b_end, a_start, side="right")
+    last = np.searchsorted(b_start, a_end, side="left")
+    counts = np.maximum(last - first, 0)
+    mine = np.repeat(np.arange(a_start.size), counts)
+    offset = np.arange(mine.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    theirs = np.repeat(first, counts) + offset
+    start = np.maximum(a_start[mine], b_start[theirs])
+    end = np.minimum(a_end[mine], b_end[theirs])
+    return union(start, end)
+
+
+def gaps(intervals: Intervals) -> Intervals:
+    """The holes between the intervals of a set; nothing before the first or after the last."""
+    start, end = intervals
+    return end[:-1], start[1:]
+
+
+def covered_ns(intervals: Intervals, start: Ints, end: Ints) -> Ints:
+    """For each [start, end): how many ns of it the set covers."""
+    set_start, set_end = intervals
+    if set_start.size == 0:
+        return np.zeros(start.size, np.int64)
+    done = np.r_[np.int64(0), np.cumsum(set_end - set_start)]
+
+    def before(t: Ints) -> Ints:
+        index = np.searchsorted(set_start, t, side="right")
+        inside = np.where(index > 0, np.minimum(t, set_end[index - 1]) - set_start[index - 1], 0)
+        return np.asarray(np.where(index > 0, done[index - 1], 0) + inside, np.int64)
+
+    return np.maximum(before(end) - before(start), 0)

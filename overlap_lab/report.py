@@ -1,0 +1,108 @@
+"""Report: measured numbers, tables and findings that explain themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from overlap_lab.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SCHEMA", "Better", "Column", "Finding", "Measurement", "Report", "Severity", "Table"]
+
+SCHEMA = "overlap_lab.report/1"
+
+Scope = Mapping[str, int]
+Cell = str | int | float | bool | None
+
+
+class Better(StrEnum):
+    LOWER = "lower"
+    HIGHER = "higher"
+    NEITHER = "neither"
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One number: what it is, for which part of the trace, and which direction is good.
+
+    `value` is an int for the units "ns" and "count", a float for "ratio", or None with a `reason`.
+    `low` and `high` are given where the value depends on faulty clocks.
+    """
+
+    tag: str
+    scope: Scope
+    value: int | float | None
+    unit: str
+    title: str
+    better: Better
+    reason: str | None = None
+    low: int | float | None = None
+    high: int | float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    unit: str
+    """"ns", "count", "ratio", "bytes", "id" or "text"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under named columns with units; a row is a tuple in the order of `columns`."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    title: str = ""
+
+    def to_pandas(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(list(self.rows), columns=[column.name for column in self.columns])
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One sentence that a person acts on, with the numbers it rests on."""
+
+    rule: str
+    severity: Severity
+    title: str
+    scope: Scope = field(default_factory=dict)
+    evidence: Mapping[str, Cell] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `analyze` found in one trace. `source` is JSON-ready: files, format, devices, window, settings."""
+
+    source: Mapping[str, object]
+    measurements: tuple[Measurement, ...]
+    tables: Mapping[str, Table]
+    findings: tuple[Finding, ...]
+
+    def measurement(self, tag: str, **scope: int) -> Measurement:
+        """The measurement with exactly this tag and scope; raises UsageError where there is none."""
+        for measurement in self.measurements:
+            if measurement.tag == tag and dict(measurement.scope) == scope:
+                return measurement
+        raise UsageError(f"the report has no measurement {tag!r} with scope {scope}")
+
+    def value(self, tag: str, **scope: int) -> int | float | None:
+        """The value of `measurement(tag, **scope)`."""
+        return self.measurement(tag, **scope).value
+
+    def by_tag(self, tag: str) -> Sequence[Measurement]:
+        """Every measurement with this tag, whatever its scope."""
+        return [m for m in self.measurements if m.tag == tag]

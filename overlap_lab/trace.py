@@ -1,0 +1,197 @@
+"""Trace: recorded events as numpy columns, with where they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from overlap_lab.errors import UsageError
+from overlap_lab.schema import (
+    ABSENT,
+    ABSENT_DEVICE,
+    ABSENT_PROCESS,
+    COLUMNS,
+    DEVICE_KINDS,
+    NO_CORRELATION,
+    Fault,
+    Kind,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Source", "Trace", "columns_of"]
+
+Mask = npt.NDArray[np.bool_]
+Column = npt.NDArray[Any]
+
+_DEFAULTS: dict[str, int] = {
+    "name": -1,
+    "process": ABSENT_PROCESS,
+    "thread": ABSENT,
+    "device": ABSENT_DEVICE,
+    "stream": ABSENT,
+    "queue": ABSENT,
+    "correlation": NO_CORRELATION,
+    "wait_correlation": NO_CORRELATION,
+    "bytes": ABSENT,
+    "graph": ABSENT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a trace came from, and what a loader knows about it beyond its rows."""
+
+    files: tuple[str, ...] = ()
+    format: str = "memory"
+    vendor: str = "unknown"
+    """"amd", "nvidia", "host" (our CPU runtime) or "unknown"."""
+    tool: str = ""
+    """Writer and version, as far as the file says."""
+    clock: str = "unknown"
+    """"boottime", "epoch", "nsys-session" or "unknown": only one clock per trace."""
+    devices: Mapping[int, str] = field(default_factory=dict)
+    """Device number -> device name."""
+    processes: Mapping[int, str] = field(default_factory=dict)
+    """Process id -> name or command."""
+    null_streams: frozenset[int] = frozenset()
+    """Stream numbers that are the legacy null stream in this file; empty where it does not say."""
+    nonblocking_streams: frozenset[int] = frozenset()
+    """Streams recorded as created non-blocking; a stream that is not listed counts as blocking."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """Anything else worth printing: command, driver, rank, world size, capture settings."""
+    faults: Mapping[Fault, int] = field(default_factory=dict)
+    """What the loader repaired, skipped or found cut off, by count."""
+    notes: tuple[str, ...] = ()
+    """One sentence for each repair, skip or assumption, for people."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """Events as columns; row i of every column is event i, ordered by start, ties by the longer first.
+
+    `start_ns`, `end_ns`: integer ns of one clock, half open. `name`: index into `names`. `part`: link
+    domain (file or GUID): rows of different parts never link. `process`, `thread`: the host side; for a
+    device op the process that enqueued it and, where known, the thread. `device`, `stream`, `queue`: the
+    device side; for a host call the stream and device that it names, where the file says so; for a SYNC row
+    the stream that was waited for. `wait_correlation`: for a SYNC row of an event, the id of the call that
+    recorded the event. `correlation`: id shared by an enqueue call and its ops (SYNC rows: the waiting
+    call); 0 links nothing. `bytes`, `copy_kind`, `memory`: copies and memsets. `graph`: graph id, where
+    known. `depth`: nesting depth of host rows on their thread, 0 outermost.
+    """
+
+    kind: Column
+    api: Column
+    name: Column
+    start_ns: Column
+    end_ns: Column
+    part: Column
+    process: Column
+    thread: Column
+    device: Column
+    stream: Column
+    queue: Column
+    correlation: Column
+    wait_correlation: Column
+    bytes: Column
+    copy_kind: Column
+    memory: Column
+    graph: Column
+    depth: Column
+    names: tuple[str, ...]
+    source: Source
+
+    @classmethod
+    def from_columns(
+        cls, columns: Mapping[str, Any], *, names: tuple[str, ...], source: Source
+    ) -> Trace:
+        """A trace from any subset of columns; missing ones are absent, rows are sorted here.
+
+        `depth` is computed from nesting where it is not given. Raises UsageError for an unknown column or for
+        columns of different lengths.
+        """
+        unknown = set(columns) - set(COLUMNS)
+        if unknown:
+            raise UsageError(f"Trace.from_columns: unknown columns {sorted(unknown)}")
+        sizes = {len(column) for column in columns.values()}
+        if len(sizes) > 1:
+            raise UsageError(f"Trace.from_columns: columns differ in length: {sorted(sizes)}")
+        size = sizes.pop() if sizes else 0
+        full = {
+            name: np.asarray(columns[name]).astype(dtype, copy=False)
+            if name in columns
+            else np.full(size, _DEFAULTS.get(name, 0), dtype)
+            for name, dtype in COLUMNS.items()
+        }
+        order = np.lexsort((-full["end_ns"], full["start_ns"]))
+        trace = cls(**{k: v[order] for k, v in full.items()}, names=names, source=source)
+        if "depth" not in columns:
+            trace = trace.replace(depth=_nesting_depth(trace))
+        return trace
+
+    def __len__(self) -> int:
+        return int(self.kind.size)
+
+    def where(self, selected: npt.NDArray[Any]) -> Trace:
+        """The rows of a mask or index array, in the given order of rows."""
+        picked = {name: getattr(self, name)[selected] for name in COLUMNS}
+        return Trace(**picked, names=self.names, source=self.source)
+
+    def replace(self, **changes: Any) -> Trace:
+        """A copy with other columns, names or source; the order of rows is the caller's duty."""
+        current = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Trace(**{**current, **changes})
+
+    @property
+    def is_device(self) -> Mask:
+        """True for the rows that are device ops: kernels, copies, memsets."""
+        return np.isin(self.kind, DEVICE_KINDS)
+
+    @property
+    def is_host_call(self) -> Mask:
+        """True for the rows that are runtime or driver API calls."""
+        return np.asarray(self.kind == Kind.API)
+
+    def name_of(self, row: int) -> str:
+        """The name of one row; empty where it has none."""
+        index = int(self.name[row])
+        return self.names[index] if index >= 0 else ""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with one column for each of ours; enums as words, absent values as NA."""
+        from overlap_lab.frames import trace_frame
+
+        return trace_frame(self)
+
+
+def columns_of(trace: Trace) -> dict[str, Column]:
+    """The columns by name, without names and source."""
+    return {name: getattr(trace, name) for name in COLUMNS}
+
+
+def _nesting_depth(trace: Trace) -> Column:
+    """How many rows of the same thread and kind enclose each host row."""
+    depth = np.zeros(len(trace), np.int16)
+    host = np.flatnonzero(np.isin(trace.kind, (Kind.API, Kind.RANGE, Kind.CPU_OP, Kind.PYTHON)))
+    open_ends: dict[tuple[int, int, int], list[int]] = {}
+    keys = zip(
+        trace.process[host].tolist(),
+        trace.thread[host].tolist(),
+        trace.kind[host].tolist(),
+        trace.start_ns[host].tolist(),
+        trace.end_ns[host].tolist(),
+        host.tolist(),
+        strict=True,
+    )
+    for process, thread, kind, start, end, row in keys:
+        stack = open_ends.setdefault((process, thread, kind), [])
+        while stack and (stack[-1] <= start or stack[-1] < end):
+            stack.pop()
+        depth[row] = len(stack)
+        stack.append(end)
+    return depth

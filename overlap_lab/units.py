@@ -1,0 +1,44 @@
+"""Text with a unit <-> integer nanoseconds."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from overlap_lab.errors import UsageError
+
+__all__ = ["format_ns", "parse_ns"]
+
+_NS_PER_UNIT = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+_TEXT = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s)?\s*")
+
+
+def parse_ns(text: str) -> int:
+    """Nanoseconds from "1.5ms", "20us", "3 s" or a bare number of ns.
+
+    >>> parse_ns("1.5ms"), parse_ns("20us"), parse_ns("7")
+    (1500000, 20000, 7)
+    """
+    match = _TEXT.fullmatch(text)
+    if match is None:
+        raise UsageError(f"{text!r} is not a time; write for example 250us, 1.5ms or 3s")
+    unit = (match[2] or "ns").replace("µ", "u")
+    value = Decimal(match[1]) * _NS_PER_UNIT[unit]
+    if value != value.to_integral_value():
+        raise UsageError(f"{text!r} is finer than a nanosecond")
+    return int(value)
+
+
+def format_ns(value_ns: int) -> str:
+    """A time that a person reads at once: three significant digits or all whole ns below 1 us.
+
+    >>> format_ns(950), format_ns(27_000), format_ns(1_738_000), format_ns(0)
+    ('950 ns', '27.0 us', '1.74 ms', '0 ns')
+    """
+    sign, size = ("-", -value_ns) if value_ns < 0 else ("", value_ns)
+    for unit, scale in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
+        if size >= scale:
+            scaled = size / scale
+            digits = max(0, 2 - len(str(int(scaled))) + 1)
+            return f"{sign}{scaled:.{digits}f} {unit}"
+    return f"{sign}{size} ns"
