@@ -1,13 +1,13 @@
 """Every error that overlap_lab raises on purpose.
 
-    OverlapLabError            anything below; the command line turns it into one line and exit code 2
-    ├── InputError             the user's input: a file, a folder, an argument
-    │   ├── TraceNotFound      the path does not exist or holds no trace
-    │   ├── UnknownFormat      the bytes are none of the formats that can be read
-    │   └── BrokenTrace        the format is known and the content cannot be used
-    ├── UsageError             a call or option that cannot be answered as asked
-    ├── CaptureError           a capture could not be made
-    └── MissingDependency      an optional package is needed; says for what, and the pip line
+OverlapLabError            anything below; the command line turns it into one line and exit code 2
+├── InputError             the user's input: a file, a folder, an argument
+│   ├── TraceNotFound      the path does not exist or holds no trace
+│   ├── UnknownFormat      the bytes are none of the formats that can be read
+│   └── BrokenTrace        the format is known and the content cannot be used
+├── UsageError             a call or option that cannot be answered as asked
+├── CaptureError           a capture could not be made
+└── MissingDependency      an optional package is needed; says for what, and the pip line
 """
 
 from __future__ import annotations

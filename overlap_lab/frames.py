@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from overlap_lab.schema import (
@@ -35,11 +38,12 @@ def trace_frame(trace: Trace) -> pd.DataFrame:
     frame = pd.DataFrame(columns_of(trace))
     for name, words in _WORDS.items():
         labels = [word.name.lower() for word in words]
-        frame[name] = pd.Categorical.from_codes(frame[name].to_numpy(np.int64), labels)
-    codes = trace.name.astype(np.int64)
-    frame["name"] = pd.Categorical.from_codes(codes, list(trace.names))
+        frame[name] = _categorical(getattr(trace, name), labels)
+    frame["name"] = _categorical(trace.name, list(trace.names))
     for name, absent in _ABSENT.items():
         frame[name] = frame[name].astype("Int64").mask(frame[name] == absent)
     return frame
 
 
+def _categorical(codes: npt.NDArray[Any], labels: list[str]) -> pd.Categorical[str]:
+    return pd.Categorical.from_codes(codes.astype(np.int64).tolist(), pd.Index(labels, dtype=object))

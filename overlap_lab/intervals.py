@@ -79,4 +79,4 @@ def covered_ns(intervals: Intervals, start: Ints, end: Ints) -> Ints:
         inside = np.where(index > 0, np.minimum(t, set_end[index - 1]) - set_start[index - 1], 0)
         return np.asarray(np.where(index > 0, done[index - 1], 0) + inside, np.int64)
 
-    return np.maximum(before(end) - before(start), 0)
+    return np.asarray(np.maximum(before(end) - before(start), 0), np.int64)

@@ -107,9 +107,7 @@ class Trace:
     source: Source
 
     @classmethod
-    def from_columns(
-        cls, columns: Mapping[str, Any], *, names: tuple[str, ...], source: Source
-    ) -> Trace:
+    def from_columns(cls, columns: Mapping[str, Any], *, names: tuple[str, ...], source: Source) -> Trace:
         """A trace from any subset of columns; missing ones are absent, rows are sorted here.
 
         `depth` is computed from nesting where it is not given. Raises UsageError for an unknown column or for
