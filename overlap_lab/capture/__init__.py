@@ -1,0 +1,1 @@
+"""Make traces. Each file is one way to capture; all end in files that `overlap_lab.load` reads."""
