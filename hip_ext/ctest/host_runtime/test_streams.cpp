@@ -1,0 +1,200 @@
+// Order inside a stream, concurrency between streams, the legacy null stream, idle threads.
+#include <sys/resource.h>
+#include <time.h>
+
+#include <atomic>
+#include <vector>
+
+#include "gate.h"
+
+namespace {
+
+TEST(a_stream_runs_in_order) {
+  hipStream_t stream = make_stream();
+  std::vector<int> order;
+  HeldKernel held(stream);
+  for (int i = 0; i < 100; ++i) launch(stream, [&order, i] { order.push_back(i); });
+  held.release();
+  OK(hipStreamSynchronize(stream));
+  CHECK(order.size() == 100);
+  for (int i = 0; i < 100; ++i) CHECK(order[i] == i);
+  OK(hipStreamDestroy(stream));
+}
+
+TEST(two_streams_run_at_the_same_time) {
+  // A rendezvous: each kernel waits for the other to have started.
+  hipStream_t first = make_stream(), second = make_stream();
+  Gate a, b;
+  launch(first, [&] { a.open(), b.wait(); });
+  launch(second, [&] { b.open(), a.wait(); });
+  OK(hipDeviceSynchronize());
+  OK(hipStreamDestroy(first));
+  OK(hipStreamDestroy(second));
+}
+
+TEST(a_blocking_stream_and_the_null_stream_do_not_overlap_a_non_blocking_one_does) {
+  hipStream_t exempt = make_stream(hipStreamNonBlocking);
+  Gate a, b;
+  launch(nullptr, [&] { a.open(), b.wait(); });
+  launch(exempt, [&] { b.open(), a.wait(); });
+  OK(hipDeviceSynchronize());
+  OK(hipStreamDestroy(exempt));
+}
+
+TEST(the_null_stream_waits_for_blocking_streams) {
+  hipStream_t first = make_stream(), second = make_stream(), probe = make_stream(hipStreamNonBlocking);
+  HeldKernel held_first(first), held_second(second);
+  std::atomic<bool> ran{false};
+  launch(nullptr, [&] { ran = true; });
+  // Each release alone is not enough. The event makes the probe stream pass only after the first
+  // stream's kernel, so that what follows is known to have had its chance.
+  held_first.release();
+  OK(hipStreamSynchronize(first));
+  launch(probe, [] {});
+  OK(hipStreamSynchronize(probe));
+  CHECK(!ran);
+  CHECK(hipStreamQuery(nullptr) == hipErrorNotReady);
+  held_second.release();
+  OK(hipStreamSynchronize(nullptr));
+  CHECK(ran);
+  for (hipStream_t stream : {first, second, probe}) OK(hipStreamDestroy(stream));
+}
+
+TEST(blocking_streams_wait_for_the_null_stream) {
+  hipStream_t stream = make_stream();
+  HeldKernel held(nullptr);
+  std::atomic<bool> released{false}, ordered{false};
+  launch(stream, [&] { ordered = released.load(); });
+  held.wait_started();
+  CHECK(hipStreamQuery(stream) == hipErrorNotReady);
+  released = true;
+  held.release();
+  OK(hipStreamSynchronize(stream));
+  CHECK(ordered);
+  OK(hipStreamDestroy(stream));
+}
+
+TEST(work_enqueued_before_the_null_stream_does_not_wait_for_it) {
+  // Only earlier work counts, in both directions: no cycle.
+  hipStream_t first = make_stream(), second = make_stream();
+  std::vector<int> order;
+  launch(first, [&] { order.push_back(0); });
+  launch(nullptr, [&] { order.push_back(1); });
+  launch(second, [&] { order.push_back(2); });
+  launch(nullptr, [&] { order.push_back(3); });
+  launch(first, [&] { order.push_back(4); });
+  OK(hipDeviceSynchronize());
+  CHECK((order == std::vector<int>{0, 1, 2, 3, 4}));
+  OK(hipStreamDestroy(first));
+  OK(hipStreamDestroy(second));
+}
+
+TEST(the_null_stream_does_not_wait_for_a_non_blocking_stream) {
+  hipStream_t exempt = make_stream(hipStreamNonBlocking);
+  HeldKernel held(exempt);
+  std::atomic<bool> ran{false};
+  launch(nullptr, [&] { ran = true; });
+  OK(hipStreamSynchronize(nullptr));
+  CHECK(ran);
+  CHECK(hipStreamQuery(nullptr) == hipSuccess);
+  CHECK(hipStreamQuery(exempt) == hipErrorNotReady);
+  held.release();
+  OK(hipStreamDestroy(exempt));
+}
+
+TEST(synchronizing_one_stream_leaves_another_running) {
+  hipStream_t busy = make_stream(), other = make_stream();
+  HeldKernel held(busy);
+  launch(other, [] {});
+  OK(hipStreamSynchronize(other));
+  CHECK(hipStreamQuery(busy) == hipErrorNotReady);
+  held.release();
+  OK(hipDeviceSynchronize());
+  CHECK(hipStreamQuery(busy) == hipSuccess);
+  OK(hipStreamDestroy(busy));
+  OK(hipStreamDestroy(other));
+}
+
+TEST(synchronizing_the_null_stream_waits_for_blocking_streams) {
+  hipStream_t stream = make_stream();
+  HeldKernel held(stream);
+  Gate about_to_wait;
+  std::atomic<bool> released{false}, early{false};
+  std::thread waiter([&] {
+    about_to_wait.open();
+    OK(hipStreamSynchronize(nullptr));
+    early = !released;
+  });
+  about_to_wait.wait();
+  CHECK(hipStreamQuery(nullptr) == hipErrorNotReady);
+  released = true;
+  held.release();
+  waiter.join();
+  CHECK(!early);
+  OK(hipStreamDestroy(stream));
+}
+
+TEST(destroying_a_stream_finishes_its_work) {
+  hipStream_t stream = make_stream();
+  HeldKernel held(stream);
+  std::atomic<bool> ran{false};
+  launch(stream, [&] { ran = true; });
+  std::thread releaser([&] { held.release(); });
+  OK(hipStreamDestroy(stream));
+  CHECK(ran);
+  releaser.join();
+}
+
+TEST(a_launch_never_waits_however_long_the_queue) {
+  hipStream_t stream = make_stream();
+  HeldKernel held(stream);
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 20'000; ++i) launch(stream, [&] { ++ran; });
+  CHECK(ran == 0);
+  held.release();
+  OK(hipStreamSynchronize(stream));
+  CHECK(ran == 20'000);
+  OK(hipStreamDestroy(stream));
+}
+
+TEST(what_a_kernel_captured_is_gone_when_it_is_done) {
+  hipStream_t stream = make_stream();
+  auto value = std::make_shared<int>(1);
+  const std::weak_ptr<int> watch = value;
+  launch(stream, [value = std::move(value)] { CHECK(*value == 1); });
+  OK(hipStreamSynchronize(stream));
+  CHECK(watch.expired());
+  OK(hipStreamDestroy(stream));
+}
+
+int64_t process_cpu_ns() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+TEST(idle_streams_and_blocked_waits_use_no_cpu) {
+  std::vector<hipStream_t> streams;
+  for (int i = 0; i < 8; ++i) streams.push_back(make_stream());
+  OK(hipDeviceSynchronize());
+  HeldKernel held(streams[0]);
+  launch(nullptr, [] {});  // a stream thread that waits for another stream
+  Gate about_to_wait;
+  std::thread waiter([&] {
+    about_to_wait.open();
+    OK(hipDeviceSynchronize());
+  });
+  about_to_wait.wait();
+  // The pause is what is measured, it stands for no work: a spinning thread would use all of it.
+  const int64_t before = process_cpu_ns();
+  const timespec pause{0, 300'000'000};
+  nanosleep(&pause, nullptr);
+  CHECK(process_cpu_ns() - before < 30'000'000);
+  held.release();
+  waiter.join();
+  for (hipStream_t stream : streams) OK(hipStreamDestroy(stream));
+}
+
+}  // namespace
+
+CHECK_MAIN()
