@@ -49,8 +49,8 @@ inline int run_all(int count, char** arguments) {
 }  // namespace check
 
 #define CHECK(condition) ((condition) ? void() : check::fail(#condition, __FILE__, __LINE__))
-#define TEST(name)                                             \
-  static void name();                                          \
+#define TEST(name)                                               \
+  static void name();                                            \
   static const check::Registration register_##name(#name, name); \
   static void name()
 #define CHECK_MAIN() \

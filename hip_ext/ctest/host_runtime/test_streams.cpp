@@ -42,7 +42,8 @@ TEST(a_blocking_stream_and_the_null_stream_do_not_overlap_a_non_blocking_one_doe
 }
 
 TEST(the_null_stream_waits_for_blocking_streams) {
-  hipStream_t first = make_stream(), second = make_stream(), probe = make_stream(hipStreamNonBlocking);
+  hipStream_t first = make_stream(), second = make_stream(),
+              probe = make_stream(hipStreamNonBlocking);
   HeldKernel held_first(first), held_second(second);
   std::atomic<bool> ran{false};
   launch(nullptr, [&] { ran = true; });

@@ -58,8 +58,8 @@ hipDeviceProp_t make_properties() {
   hipDeviceProp_t properties{};
   std::strncpy(properties.name, "HIP host runtime (CPU)", sizeof properties.name - 1);
   std::strncpy(properties.gcnArchName, "host", sizeof properties.gcnArchName - 1);
-  properties.totalGlobalMem = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
-                              static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  properties.totalGlobalMem =
+      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
   properties.sharedMemPerBlock = 64 * 1024;
   properties.warpSize = 64;
   properties.maxThreadsPerBlock = 1024;

@@ -48,8 +48,7 @@ namespace {
 constexpr size_t alignment = 4096;  // hipMalloc aligns to pages; the launcher's layout counts on it
 
 size_t physical_bytes() {
-  return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
 hipError_t allocate(void** pointer, size_t bytes, MemoryKind kind) {

@@ -165,8 +165,8 @@ Operation make_operation(OpKind kind, const char* name, std::function<void()> wo
 /// Enqueues behind what the stream's kind says it must follow; returns where its end is.
 Dependency enqueue(const std::shared_ptr<Stream>& stream, Operation op);
 /// Finds the stream, applies the capture rules, then enqueues or captures. `end` (optional) is set
-/// when the op was enqueued and stays empty when it was captured. `op` is moved from on success only:
-/// a refused op dies in the caller, without the mutex, because its destructors may call HIP.
+/// when the op was enqueued and stays empty when it was captured. `op` is moved from on success
+/// only: a refused op dies in the caller, without the mutex, because its destructors may call HIP.
 hipError_t submit(hipStream_t handle, Operation& op, Dependency* end = nullptr);
 /// What a wait for this stream waits for: its tail, for the null stream all blocking tails too.
 std::vector<Dependency> tails(const std::shared_ptr<Stream>& stream);

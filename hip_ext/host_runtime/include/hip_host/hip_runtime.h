@@ -1,6 +1,6 @@
-// The subset of the HIP runtime that hip_ext uses, with HIP's names, types, values and semantics, on
-// CPU threads. Everything has C++ linkage, so that these names never meet a real libamdhip64 that
-// another library may have loaded into the process. README.md has the semantics, call by call.
+// The subset of the HIP runtime that hip_ext uses, with HIP's names, types, values and semantics,
+// on CPU threads. Everything has C++ linkage, so that these names never meet a real libamdhip64
+// that another library may have loaded into the process. README.md has the semantics, call by call.
 #pragma once
 
 #include <cstddef>
