@@ -36,8 +36,8 @@ WorkspacePlan plan_workspace(const FmhaBwdParams& params, int num_cus) {
   plan.nhead_q = params.nhead_q;
   plan.hdim_q = params.hdim_q;
   plan.k_tile = k_tile_for(params.hdim_q, params.hdim_v);
-  plan.rows_q = group ? params.seqlen_q : params.batch * params.seqlen_q;
-  plan.rows_k = group ? params.seqlen_k : params.batch * params.seqlen_k;
+  plan.rows_q = group ? params.seqlen_q : int64_t(params.batch) * params.seqlen_q;
+  plan.rows_k = group ? params.seqlen_k : int64_t(params.batch) * params.seqlen_k;
   plan.reads_borders = group;
   plan.per_item = group && deterministic;
   // Without a mask every tile of a deterministic split is stored, and nothing else is read.

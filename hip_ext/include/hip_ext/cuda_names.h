@@ -1,10 +1,9 @@
 // HIP's names for the CUDA runtime calls that this project uses; included by gpu.h only.
 #pragma once
 
-#define hipDeviceAttributeMultiprocessorCount cudaDevAttrMultiProcessorCount
-#define hipDeviceGetAttribute cudaDeviceGetAttribute
+#define hipDeviceProp_t cudaDeviceProp
 #define hipDeviceSynchronize cudaDeviceSynchronize
-#define hipErrorNoDevice cudaErrorNoDevice
+
 #define hipErrorNotReady cudaErrorNotReady
 #define hipError_t cudaError_t
 #define hipEventCreate cudaEventCreate
@@ -16,6 +15,7 @@
 #define hipFree cudaFree
 #define hipGetDevice cudaGetDevice
 #define hipGetDeviceCount cudaGetDeviceCount
+#define hipGetDeviceProperties cudaGetDeviceProperties
 #define hipGetErrorName cudaGetErrorName
 #define hipGetErrorString cudaGetErrorString
 #define hipGetLastError cudaGetLastError

@@ -26,8 +26,8 @@ struct WorkspacePlan {
   int32_t nhead_q;
   int32_t hdim_q;
   int32_t k_tile;         // keys of one dq_dk_dv tile
-  int32_t rows_q;         // of the whole tensor, padding included
-  int32_t rows_k;         // group mode: likewise
+  int64_t rows_q;         // of the whole tensor, padding included
+  int64_t rows_k;         // group mode: likewise
   bool reads_borders;     // group mode
   bool per_item;          // group mode and deterministic: one nsplits and one offset per sequence
   bool needs_zero;        // dq_acc must be zero before dq_dk_dv
@@ -69,7 +69,7 @@ struct PackResult {
 namespace detail {
 
 HIP_EXT_HOST_DEVICE inline bool borders_are_valid(const int32_t* start, int32_t batch,
-                                                  int32_t rows) {
+                                                  int64_t rows) {
   bool valid = start[0] == 0 && start[batch] <= rows;
   for (int32_t item = 0; item < batch; ++item) valid = valid && start[item] <= start[item + 1];
   return valid;
