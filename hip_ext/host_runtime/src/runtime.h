@@ -117,6 +117,7 @@ struct Runtime {
   int64_t next_stream_id = 1;
   std::shared_ptr<Stream> null_stream;
   std::map<hipStream_t, std::shared_ptr<Stream>> streams;  // without the null stream
+  std::vector<StreamRecord> stream_records{StreamRecord{}};  // all that ever were
   std::map<hipEvent_t, Event> events;
   std::map<hipGraph_t, Nodes> graphs;
   std::map<hipGraphExec_t, GraphExec> execs;

@@ -56,6 +56,7 @@ void run_host_functions() {
     Operation& op = *self.host_functions.front();
     self.host_functions.pop_front();
     self.lock.acquire(guard, RuntimeLock::Holder::host_function);
+    op.record.thread_id = thread_id();
     run_unlocked(guard, op);
     self.lock.release();
     op.finished = true;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <system_error>
 
 #include "api_call.h"
@@ -22,6 +23,7 @@ hipError_t create(hipStream_t* handle, unsigned flags) {
   }
   guard.lock();
   self.streams[made] = std::move(stream);
+  self.stream_records.push_back({id, reinterpret_cast<uintptr_t>(made), flags});
   ApiCall::current()->stream(made).record.stream_id = id;
   *handle = made;
   return hipSuccess;
@@ -73,6 +75,19 @@ hipError_t get_flags(hipStream_t handle, unsigned* flags) {
 }
 
 }  // namespace
+
+std::vector<hip_host::StreamRecord> hip_host::recorder_streams() {
+  std::vector<StreamRecord> streams;
+  {
+    Guard guard(runtime().mutex);
+    streams = runtime().stream_records;
+  }
+  // Two threads that create at the same time may enter in either order.
+  std::sort(streams.begin(), streams.end(), [](const StreamRecord& a, const StreamRecord& b) {
+    return a.stream_id < b.stream_id;
+  });
+  return streams;
+}
 
 hipError_t hipStreamCreate(hipStream_t* stream) {
   ApiCall call("hipStreamCreate");

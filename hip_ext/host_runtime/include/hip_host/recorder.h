@@ -38,7 +38,7 @@ struct ApiRecord {
 };
 
 /// One device op or host function; `correlation_id` is its API call's, for the ops of a graph the
-/// hipGraphLaunch's. `thread_id` is the thread that enqueued it.
+/// hipGraphLaunch's. `thread_id` is the thread that enqueued it; of a host function, that ran it.
 struct OpRecord {
   OpKind kind = OpKind::marker;
   const std::string* name = nullptr;  // lives as long as the process
@@ -72,5 +72,15 @@ HIP_HOST_API void recorder_start();
 HIP_HOST_API void recorder_stop();
 /// Moves out what has ended so far; synchronize the device first to get every op.
 HIP_HOST_API Records recorder_take();
+
+/// A stream of this process, destroyed ones too: ids and handles are never used twice.
+struct StreamRecord {
+  int64_t stream_id = 0;
+  uint64_t handle = 0;  // 0 for the null stream
+  unsigned flags = hipStreamDefault;
+};
+
+/// Every stream so far, ordered by id; the null stream is the first.
+HIP_HOST_API std::vector<StreamRecord> recorder_streams();
 
 }  // namespace hip_host
