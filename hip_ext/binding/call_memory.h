@@ -1,0 +1,54 @@
+// What one call of an op uses, kept alive until its stream has passed the call.
+//
+// torch knows nothing of the host target's streams: when Python drops a CPU tensor, its memory is
+// free at once, although a kernel may still read it. So each call holds references. They are
+// dropped by the thread that makes the next call or synchronizes, never by a stream's thread:
+// dropping the last reference to a tensor may take Python's lock.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "hip_ext/gpu.h"
+
+namespace hip_ext {
+
+struct CallPieces;
+
+class CallMemory {
+ public:
+  CallMemory();
+  CallMemory(const CallMemory&) = delete;
+  CallMemory& operator=(const CallMemory&) = delete;
+
+  // From now on [memory, memory + bytes) is device memory for the runtime, and `owner` lives.
+  void keep(const void* memory, size_t bytes, std::shared_ptr<void> owner);
+
+  // Just keeps it alive.
+  void keep(std::shared_ptr<void> owner);
+
+  // Hands everything to the tail of the stream (of a graph, if the stream is being captured).
+  void retain(hipStream_t stream) noexcept;
+
+  // Drops what finished calls held.
+  static void release_finished();
+
+ private:
+  std::shared_ptr<CallPieces> pieces_;
+};
+
+// Retains at the end of a scope, also when the launch failed half way.
+class RetainAtExit {
+ public:
+  RetainAtExit(CallMemory& memory, hipStream_t stream) : memory_(memory), stream_(stream) {}
+  ~RetainAtExit() { memory_.retain(stream_); }
+  RetainAtExit(const RetainAtExit&) = delete;
+  RetainAtExit& operator=(const RetainAtExit&) = delete;
+
+ private:
+  CallMemory& memory_;
+  hipStream_t stream_;
+};
+
+}  // namespace hip_ext

@@ -1,0 +1,431 @@
+// The torch ops: check the arguments, find the stream, call the launcher. The only file with torch.
+//
+// They are built on torch's stable ABI, so that one library serves every Python and every torch
+// from 2.11 on. torch has released Python's lock before it calls an op, so none is held while the
+// sync mode waits.
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "call_memory.h"
+#include "hip_ext/launcher.h"
+#include "hip_ext/pinned.h"
+#include "hip_ext/reduce_heads.h"
+
+namespace hip_ext {
+namespace {
+
+using torch::headeronly::ScalarType;
+using torch::stable::Tensor;
+using Shape = std::vector<int64_t>;
+
+struct Argument {
+  const char* name;
+  const Tensor& tensor;
+};
+
+// What both ops take.
+struct BackwardTensors {
+  Tensor dout, q, k, v, out, softmax_lse;
+  Tensor dq, dk, dv, softmax_d;  // written
+};
+
+struct Choices {
+  double softmax_scale;
+  bool is_causal;
+  bool deterministic;
+  std::string workspace;
+  std::optional<int64_t> stream;
+};
+
+template <typename... Parts>
+[[noreturn]] void refuse(const char* argument, const Parts&... parts) {
+  std::ostringstream text;
+  text << argument << ": ";
+  (text << ... << parts);
+  throw std::invalid_argument(text.str());
+}
+
+std::string text_of(const Shape& shape) {
+  std::ostringstream text;
+  text << '[';
+  for (size_t i = 0; i < shape.size(); ++i) text << (i ? ", " : "") << shape[i];
+  text << ']';
+  return text.str();
+}
+
+Shape shape_of(const Tensor& tensor) {
+  Shape shape;
+  for (int64_t i = 0; i < tensor.dim(); ++i) shape.push_back(tensor.size(i));
+  return shape;
+}
+
+Shape joined(Shape front, const Shape& back) {
+  front.insert(front.end(), back.begin(), back.end());
+  return front;
+}
+
+// `like` is q: everything has to be where q is.
+void check(const Argument& argument, const Argument& like, ScalarType dtype, const Shape& shape) {
+  const Tensor& tensor = argument.tensor;
+  if (tensor.device() != like.tensor.device()) {
+    refuse(argument.name, "is not on the device of ", like.name);
+  }
+  if (tensor.scalar_type() != dtype) {
+    refuse(argument.name, "dtype ", toString(tensor.scalar_type()), ", expected ", toString(dtype));
+  }
+  const Shape given = shape_of(tensor);
+  if (given != shape) {
+    refuse(argument.name, "shape ", text_of(given), ", expected ", text_of(shape));
+  }
+  if (tensor.dim() > 0 && tensor.size(-1) > 1 && tensor.stride(-1) != 1) {
+    refuse(argument.name, "its last dimension must be contiguous (stride ", tensor.stride(-1),
+           "); call .contiguous()");
+  }
+}
+
+void check_dim(const Argument& argument, int64_t dim, const char* dimensions) {
+  if (argument.tensor.dim() == dim) return;
+  refuse(argument.name, "shape ", text_of(shape_of(argument.tensor)), ", expected ", dim,
+         " dimensions ", dimensions);
+}
+
+int32_t narrow(const Argument& argument, int64_t value) {
+  if (value >= 0 && value <= std::numeric_limits<int32_t>::max()) return int32_t(value);
+  refuse(argument.name, value, " does not fit into 32 bits");
+}
+
+// The last two dimensions are heads and columns, those before lead to the rows.
+void check_tensors(const BackwardTensors& t, const Shape& rows_q, const Shape& rows_k,
+                   const Shape& stats) {
+  const Argument q{"q", t.q};
+  const ScalarType dtype = t.q.scalar_type();
+  if (dtype != ScalarType::Half && dtype != ScalarType::BFloat16) {
+    refuse("q", "dtype ", toString(dtype), ", expected Half or BFloat16");
+  }
+  const int64_t heads_q = t.q.size(-2), heads_k = t.k.size(-2);
+  const int64_t columns = t.q.size(-1), columns_v = t.v.size(-1);
+  check(q, q, dtype, joined(rows_q, {heads_q, columns}));
+  check({"k", t.k}, q, dtype, joined(rows_k, {heads_k, columns}));
+  check({"v", t.v}, q, dtype, joined(rows_k, {heads_k, columns_v}));
+  check({"out", t.out}, q, dtype, joined(rows_q, {heads_q, columns_v}));
+  check({"dout", t.dout}, q, dtype, joined(rows_q, {heads_q, columns_v}));
+  check({"dq", t.dq}, q, dtype, joined(rows_q, {heads_q, columns}));
+  check({"dk", t.dk}, q, dtype, joined(rows_k, {heads_k, columns}));
+  check({"dv", t.dv}, q, dtype, joined(rows_k, {heads_k, columns_v}));
+  check({"softmax_lse", t.softmax_lse}, q, ScalarType::Float, stats);
+  check({"softmax_d", t.softmax_d}, q, ScalarType::Float, stats);
+  if (heads_k == 0 || heads_q % heads_k != 0) {
+    refuse("k", heads_k, " heads do not divide the ", heads_q, " heads of q");
+  }
+  for (const Argument& argument : {q, Argument{"v", t.v}}) {
+    const int64_t size = argument.tensor.size(-1);
+    if (size >= 8 && size <= 256 && size % 8 == 0) continue;
+    refuse(argument.name, "head size ", size, ", expected a multiple of 8 from 8 to 256");
+  }
+}
+
+void check_borders(const Argument& argument, const Argument& q, int64_t entries) {
+  check(argument, q, ScalarType::Int, {entries});
+}
+
+WorkspaceMode mode_of(const std::string& workspace) {
+  if (workspace == "sync") return WorkspaceMode::sync;
+  if (workspace == "async") return WorkspaceMode::async;
+  if (workspace == "device") return WorkspaceMode::device;
+  refuse("workspace", "'", workspace, "', expected 'sync', 'async' or 'device'");
+}
+
+// Without a stream object it is the null stream on the host target and torch's current one on a
+// GPU.
+#if !defined(HIP_EXT_TARGET_HOST)
+extern "C" __attribute__((weak)) AOTITorchError aoti_torch_get_current_cuda_stream(int32_t device,
+                                                                                   void** stream);
+#endif
+
+hipStream_t stream_of(const Choices& choices, [[maybe_unused]] const Tensor& q) {
+  if (choices.stream) return reinterpret_cast<hipStream_t>(uintptr_t(*choices.stream));
+  void* stream = nullptr;
+#if !defined(HIP_EXT_TARGET_HOST)
+  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_current_cuda_stream(q.get_device_index(), &stream));
+#endif
+  return static_cast<hipStream_t>(stream);
+}
+
+TensorStrides strides_of(const Tensor& tensor) {
+  const bool batch = tensor.dim() == 4;
+  return {batch ? tensor.stride(0) : 0, tensor.stride(-3), tensor.stride(-2)};
+}
+
+RowStatStrides row_strides_of(const Tensor& tensor) {
+  const bool batch = tensor.dim() == 3;
+  return {batch ? tensor.stride(0) : 0, tensor.stride(-2)};
+}
+
+// Bytes from the first element to behind the last one.
+size_t span_of(const Tensor& tensor) {
+  if (tensor.numel() == 0) return 0;
+  int64_t last = 0;
+  for (int64_t i = 0; i < tensor.dim(); ++i) last += (tensor.size(i) - 1) * tensor.stride(i);
+  return size_t(last + 1) * tensor.element_size();
+}
+
+// For what the runtime copies or fills; kernels take any pointer.
+void keep_as_device_memory(CallMemory& memory, const Tensor& tensor) {
+  memory.keep(tensor.data_ptr(), span_of(tensor), std::make_shared<Tensor>(tensor));
+}
+
+Tensor empty(const Shape& shape, ScalarType dtype, const Tensor& like, CallMemory& memory) {
+  Tensor tensor = torch::stable::empty(shape, dtype, std::nullopt, like.device());
+  keep_as_device_memory(memory, tensor);
+  return tensor;
+}
+
+void keep_all(CallMemory& memory, const BackwardTensors& t) {
+  for (const Tensor* tensor :
+       {&t.dout, &t.q, &t.k, &t.v, &t.out, &t.softmax_lse, &t.dq, &t.dk, &t.dv, &t.softmax_d}) {
+    memory.keep(std::make_shared<Tensor>(*tensor));
+  }
+}
+
+// dk and dv with one head per query head; the outputs themselves where that is the same.
+struct ExpandedGradients {
+  Tensor dk, dv;
+
+  ExpandedGradients(const BackwardTensors& t, CallMemory& memory) : dk(t.dk), dv(t.dv) {
+    if (t.q.size(-2) == t.k.size(-2)) return;
+    Shape rows = shape_of(t.k);
+    rows.resize(rows.size() - 2);
+    dk = empty(joined(rows, {t.q.size(-2), t.q.size(-1)}), t.q.scalar_type(), t.q, memory);
+    dv = empty(joined(rows, {t.q.size(-2), t.v.size(-1)}), t.q.scalar_type(), t.q, memory);
+  }
+};
+
+FmhaBwdParams params_of(const BackwardTensors& t, const ExpandedGradients& expanded,
+                        const Choices& choices) {
+  FmhaBwdParams p{};
+  p.q = t.q.data_ptr();
+  p.k = t.k.data_ptr();
+  p.v = t.v.data_ptr();
+  p.out = t.out.data_ptr();
+  p.dout = t.dout.data_ptr();
+  p.lse = static_cast<const float*>(t.softmax_lse.data_ptr());
+  p.softmax_d = static_cast<float*>(t.softmax_d.data_ptr());
+  p.dq = t.dq.data_ptr();
+  p.dk = expanded.dk.data_ptr();
+  p.dv = expanded.dv.data_ptr();
+  p.q_stride = strides_of(t.q);
+  p.k_stride = strides_of(t.k);
+  p.v_stride = strides_of(t.v);
+  p.out_stride = strides_of(t.out);
+  p.dout_stride = strides_of(t.dout);
+  p.dq_stride = strides_of(t.dq);
+  p.dk_stride = strides_of(expanded.dk);
+  p.dv_stride = strides_of(expanded.dv);
+  p.lse_stride = row_strides_of(t.softmax_lse);
+  p.softmax_d_stride = row_strides_of(t.softmax_d);
+  p.nhead_q = narrow({"q", t.q}, t.q.size(-2));
+  p.nhead_k = narrow({"k", t.k}, t.k.size(-2));
+  p.hdim_q = narrow({"q", t.q}, t.q.size(-1));
+  p.hdim_v = narrow({"v", t.v}, t.v.size(-1));
+  p.seqlen_q = narrow({"q", t.q}, t.q.size(-3));
+  p.seqlen_k = narrow({"k", t.k}, t.k.size(-3));
+  p.scale = float(choices.softmax_scale);
+  p.dtype = t.q.scalar_type() == ScalarType::BFloat16 ? DataType::bf16 : DataType::fp16;
+  p.mask = choices.is_causal ? Mask::causal : Mask::none;
+  p.accumulation = choices.deterministic ? Accumulation::deterministic : Accumulation::accumulate;
+  return p;
+}
+
+void fill_with_zeros(const Argument& argument, hipStream_t stream, CallMemory& memory) {
+  if (argument.tensor.numel() == 0) return;
+  if (!argument.tensor.is_contiguous()) {
+    refuse(argument.name, "must be contiguous with zero_tensors; call .contiguous()");
+  }
+  keep_as_device_memory(memory, argument.tensor);
+  GPU_CHECK(hipMemsetAsync(argument.tensor.data_ptr(), 0, span_of(argument.tensor), stream));
+}
+
+void reduce(const Tensor& expanded, const Tensor& reduced, const FmhaBwdParams& p,
+            hipStream_t stream) {
+  if (p.nhead_q == p.nhead_k || reduced.numel() == 0) return;
+  ReduceHeadsParams heads{};
+  heads.expanded = expanded.data_ptr();
+  heads.reduced = reduced.data_ptr();
+  heads.reduced_stride = strides_of(reduced);
+  heads.batch = p.mode == SequenceMode::batch ? p.batch : 1;
+  heads.rows = reduced.size(-3);
+  heads.nhead_k = p.nhead_k;
+  heads.group = p.nhead_q / p.nhead_k;
+  heads.columns = int32_t(reduced.size(-1));
+  heads.dtype = p.dtype;
+  reduce_heads(heads, stream);
+}
+
+// Group mode has more to say than the tensors do.
+struct GroupArguments {
+  Tensor cu_seqlens_q, cu_seqlens_k;
+  std::optional<Tensor> cu_seqlens_q_padded, cu_seqlens_k_padded;
+  int64_t max_seqlen_q, max_seqlen_k;
+  std::optional<int64_t> max_seqlen_k_padded;
+  bool zero_tensors;
+};
+
+int64_t check_group(const GroupArguments& group, const Tensor& q) {
+  const Argument like{"q", q};
+  check_dim({"cu_seqlens_q", group.cu_seqlens_q}, 1, "[batch + 1]");
+  const int64_t entries = group.cu_seqlens_q.size(0);
+  if (entries < 2) refuse("cu_seqlens_q", "the batch must have at least one sequence");
+  check_borders({"cu_seqlens_q", group.cu_seqlens_q}, like, entries);
+  check_borders({"cu_seqlens_k", group.cu_seqlens_k}, like, entries);
+  if (group.cu_seqlens_q_padded) {
+    check_borders({"cu_seqlens_q_padded", *group.cu_seqlens_q_padded}, like, entries);
+  }
+  if (group.cu_seqlens_k_padded) {
+    check_borders({"cu_seqlens_k_padded", *group.cu_seqlens_k_padded}, like, entries);
+  }
+  return entries - 1;
+}
+
+const int32_t* borders_in(const Tensor& tensor, CallMemory& memory) {
+  keep_as_device_memory(memory, tensor);
+  return static_cast<const int32_t*>(tensor.data_ptr());
+}
+
+void add_group(const GroupArguments& group, int64_t batch, FmhaBwdParams& p, CallMemory& memory) {
+  p.mode = SequenceMode::group;
+  p.batch = narrow({"cu_seqlens_q", group.cu_seqlens_q}, batch);
+  p.max_seqlen_q = int32_t(group.max_seqlen_q);
+  p.max_seqlen_k = int32_t(group.max_seqlen_k);
+  p.max_seqlen_k_padded = int32_t(group.max_seqlen_k_padded.value_or(0));
+  const int32_t* cu_seqlens_q = borders_in(group.cu_seqlens_q, memory);
+  const int32_t* cu_seqlens_k = borders_in(group.cu_seqlens_k, memory);
+  p.seqstart_q = cu_seqlens_q;
+  p.seqstart_k = cu_seqlens_k;
+  if (group.cu_seqlens_q_padded) {
+    p.seqstart_q = borders_in(*group.cu_seqlens_q_padded, memory);
+    p.cu_seqlen_q = cu_seqlens_q;
+  }
+  if (group.cu_seqlens_k_padded) {
+    p.seqstart_k = borders_in(*group.cu_seqlens_k_padded, memory);
+    p.cu_seqlen_k = cu_seqlens_k;
+  }
+}
+
+Allocators allocators_for(const Tensor& like, hipStream_t stream, CallMemory& memory) {
+  Allocators allocators;
+  allocators.workspace_alloc = [&memory, like, stream](size_t bytes, bool zero_init) {
+    const Tensor block = empty({int64_t(bytes)}, ScalarType::Byte, like, memory);
+    if (zero_init) GPU_CHECK(hipMemsetAsync(block.data_ptr(), 0, bytes, stream));
+    return block.data_ptr();
+  };
+  allocators.pinned_host_alloc = [](size_t bytes) {
+    return PinnedPool::instance().allocate(bytes);
+  };
+  return allocators;
+}
+
+void launch(const BackwardTensors& t, const Choices& choices, const GroupArguments* group,
+            int64_t batch) {
+  CallMemory::release_finished();
+  const hipStream_t stream = stream_of(choices, t.q);
+  LaunchOptions options;
+  options.workspace = mode_of(choices.workspace);
+
+  CallMemory memory;
+  const RetainAtExit retain(memory, stream);
+  keep_all(memory, t);
+  const ExpandedGradients expanded(t, memory);
+  FmhaBwdParams params = params_of(t, expanded, choices);
+  params.batch = narrow({"q", t.q}, batch);
+  if (group != nullptr) add_group(*group, batch, params, memory);
+  const Allocators allocators = allocators_for(t.q, stream, memory);
+  validate(params, options, allocators);
+  if (group != nullptr && group->zero_tensors) {
+    fill_with_zeros({"dq", t.dq}, stream, memory);
+    fill_with_zeros({"dk", expanded.dk}, stream, memory);
+    fill_with_zeros({"dv", expanded.dv}, stream, memory);
+    fill_with_zeros({"softmax_d", t.softmax_d}, stream, memory);
+  }
+  const LaunchResult result = fmha_bwd(params, options, allocators, stream);
+  if (result.graph_block) memory.keep(result.graph_block);
+  reduce(expanded.dk, t.dk, params, stream);
+  reduce(expanded.dv, t.dv, params, stream);
+}
+
+void mha_bwd(Tensor dout, Tensor q, Tensor k, Tensor v, Tensor out, Tensor softmax_lse,
+             double softmax_scale, bool is_causal, bool deterministic, Tensor dq, Tensor dk,
+             Tensor dv, Tensor softmax_d, std::string workspace, std::optional<int64_t> stream) {
+  const BackwardTensors tensors{dout, q, k, v, out, softmax_lse, dq, dk, dv, softmax_d};
+  check_dim({"q", q}, 4, "[batch, seqlen_q, heads, head size]");
+  check_dim({"k", k}, 4, "[batch, seqlen_k, heads, head size]");
+  check_dim({"v", v}, 4, "[batch, seqlen_k, heads, head size]");
+  const int64_t batch = q.size(0);
+  if (batch == 0) refuse("q", "the batch must have at least one sequence");
+  check_tensors(tensors, {batch, q.size(1)}, {batch, k.size(1)}, {batch, q.size(2), q.size(1)});
+  launch(tensors, {softmax_scale, is_causal, deterministic, workspace, stream}, nullptr, batch);
+}
+
+void mha_varlen_bwd(Tensor dout, Tensor q, Tensor k, Tensor v, Tensor out, Tensor softmax_lse,
+                    Tensor cu_seqlens_q, Tensor cu_seqlens_k, int64_t max_seqlen_q,
+                    int64_t max_seqlen_k, double softmax_scale, bool zero_tensors, bool is_causal,
+                    bool deterministic, Tensor dq, Tensor dk, Tensor dv, Tensor softmax_d,
+                    std::optional<Tensor> cu_seqlens_q_padded,
+                    std::optional<Tensor> cu_seqlens_k_padded,
+                    std::optional<int64_t> max_seqlen_k_padded, std::string workspace,
+                    std::optional<int64_t> stream) {
+  const BackwardTensors tensors{dout, q, k, v, out, softmax_lse, dq, dk, dv, softmax_d};
+  check_dim({"q", q}, 3, "[total_q, heads, head size]");
+  check_dim({"k", k}, 3, "[total_k, heads, head size]");
+  check_dim({"v", v}, 3, "[total_k, heads, head size]");
+  check_tensors(tensors, {q.size(0)}, {k.size(0)}, {q.size(1), q.size(0)});
+  const GroupArguments group{cu_seqlens_q, cu_seqlens_k, cu_seqlens_q_padded, cu_seqlens_k_padded,
+                             max_seqlen_q, max_seqlen_k, max_seqlen_k_padded, zero_tensors};
+  const int64_t batch = check_group(group, q);
+  launch(tensors, {softmax_scale, is_causal, deterministic, workspace, stream}, &group, batch);
+}
+
+void check_for_failures() { hip_ext::check(); }
+
+void release_finished() { CallMemory::release_finished(); }
+
+}  // namespace
+}  // namespace hip_ext
+
+STABLE_TORCH_LIBRARY(hip_ext, library) {
+  library.def(
+      "mha_bwd(Tensor dout, Tensor q, Tensor k, Tensor v, Tensor out, Tensor softmax_lse, "
+      "float softmax_scale, bool is_causal, bool deterministic, Tensor(a!) dq, Tensor(b!) dk, "
+      "Tensor(c!) dv, Tensor(d!) softmax_d, str workspace, int? stream) -> ()");
+  library.def(
+      "mha_varlen_bwd(Tensor dout, Tensor q, Tensor k, Tensor v, Tensor out, Tensor softmax_lse, "
+      "Tensor cu_seqlens_q, Tensor cu_seqlens_k, int max_seqlen_q, int max_seqlen_k, "
+      "float softmax_scale, bool zero_tensors, bool is_causal, bool deterministic, "
+      "Tensor(a!) dq, Tensor(b!) dk, Tensor(c!) dv, Tensor(d!) softmax_d, "
+      "Tensor? cu_seqlens_q_padded, Tensor? cu_seqlens_k_padded, int? max_seqlen_k_padded, "
+      "str workspace, int? stream) -> ()");
+  library.def("check() -> ()");
+  library.def("release_finished() -> ()");
+}
+
+#if defined(HIP_EXT_TARGET_HOST)
+STABLE_TORCH_LIBRARY_IMPL(hip_ext, CPU, library) {
+#else
+STABLE_TORCH_LIBRARY_IMPL(hip_ext, CUDA, library) {
+#endif
+  library.impl("mha_bwd", TORCH_BOX(&hip_ext::mha_bwd));
+  library.impl("mha_varlen_bwd", TORCH_BOX(&hip_ext::mha_varlen_bwd));
+}
+
+STABLE_TORCH_LIBRARY_IMPL(hip_ext, CompositeExplicitAutograd, library) {
+  library.impl("check", TORCH_BOX(&hip_ext::check_for_failures));
+  library.impl("release_finished", TORCH_BOX(&hip_ext::release_finished));
+}
