@@ -1,0 +1,74 @@
+"""Loads the compiled ops, and says what is missing when that fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError(
+        "hip_ext needs torch 2.11 or later for its ops (mha_bwd, flash_attn_varlen_func): "
+        "pip install 'overlap_lab[torch]'"
+    ) from error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch import Tensor
+
+_OPS = Path(__file__).parent / "_torch_ops.so"
+
+
+def _load() -> None:
+    if not _OPS.exists():
+        raise ImportError(
+            f"hip_ext was built without its torch ops ({_OPS.name} is missing), as torch was not there: "
+            "pip install torch scikit-build-core nanobind, then "
+            "pip install --no-build-isolation --force-reinstall --no-deps overlap_lab"
+        )
+    load_library: Callable[[str], None] = torch.ops.load_library
+    try:
+        load_library(str(_OPS))
+    except OSError as error:
+        raise ImportError(
+            f"hip_ext's ops do not load into torch {torch.__version__} (they need 2.11 or later): {error}"
+        ) from error
+
+
+_load()
+
+
+# The ops only write into tensors that they are given: nothing is left to say about shapes. torch comes
+# here instead of to the op when any tensor is on the meta device.
+def _fake(*arguments: object) -> None:
+    devices = {argument.device.type for argument in arguments if isinstance(argument, torch.Tensor)}
+    if len(devices) > 1:
+        raise ValueError(f"the tensors are on different devices: {', '.join(sorted(devices))}")
+
+
+torch.library.register_fake("hip_ext::mha_bwd", _fake)
+torch.library.register_fake("hip_ext::mha_varlen_bwd", _fake)
+
+
+def mha_bwd(*arguments: Tensor | float | str | None) -> None:
+    torch.ops.hip_ext.mha_bwd(*arguments)
+
+
+def mha_varlen_bwd(*arguments: Tensor | float | str | None) -> None:
+    torch.ops.hip_ext.mha_varlen_bwd(*arguments)
+
+
+def check() -> None:
+    """Raises RuntimeError if the preparation of an earlier asynchronous call has failed.
+
+    That call's dq is NaN. Failures show only once the stream has come to them: synchronize first to
+    see all. Every backward begins with this check.
+    """
+    torch.ops.hip_ext.check()
+
+
+def release_finished() -> None:
+    """Drops the tensors that finished calls still hold; every call and synchronization does it."""
+    torch.ops.hip_ext.release_finished()

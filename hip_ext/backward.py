@@ -1,0 +1,179 @@
+"""The two backward ops, with AITER's arguments."""
+
+from __future__ import annotations
+
+import warnings
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal
+
+import torch
+
+from hip_ext import _library
+from hip_ext._refusals import refuse_unsupported, refuse_window
+from hip_ext.streams import Stream, StreamKind, current_stream
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
+Gradients = tuple["Tensor", "Tensor", "Tensor", "Tensor"]
+
+
+class Workspace(StrEnum):
+    """How the workspace of a backward is prepared."""
+
+    SYNC = "sync"  # through the host, which waits for everything queued before
+    ASYNC = "async"  # copied to the host, packed there and copied back, all in stream order
+    DEVICE = "device"  # by a small kernel
+
+    @classmethod
+    def _missing_(cls, value: object) -> None:
+        raise ValueError(f"workspace: {value!r}, expected 'sync', 'async' or 'device'")
+
+
+WorkspaceName = Literal["sync", "async", "device"]
+
+
+def _handle_for(workspace: Workspace, stream: Stream | None) -> int:
+    chosen = current_stream() if stream is None else stream
+    if not isinstance(chosen, Stream):
+        raise TypeError(f"stream: expected hip_ext.Stream or None, got {type(chosen).__name__}")
+    if workspace is Workspace.SYNC and chosen.kind is StreamKind.NON_BLOCKING:
+        warnings.warn(
+            "workspace='sync' copies on the null stream, which a non-blocking stream does not wait for, so "
+            "that this call waits for the whole stream first; use 'async' or 'device'",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return chosen.handle
+
+
+def mha_bwd(  # noqa: PLR0917 (AITER's order)
+    dout: Tensor,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    out: Tensor,
+    softmax_lse: Tensor,
+    dropout_p: float,
+    softmax_scale: float,
+    is_causal: bool,
+    window_size_left: int,
+    window_size_right: int,
+    deterministic: bool,
+    dq: Tensor | None = None,
+    dk: Tensor | None = None,
+    dv: Tensor | None = None,
+    dbias: Tensor | None = None,
+    bias: Tensor | None = None,
+    alibi_slopes: Tensor | None = None,
+    rng_state: Tensor | None = None,
+    gen: Generator | None = None,
+    sink: Tensor | None = None,
+    d_sink: Tensor | None = None,
+    *,
+    workspace: Workspace | WorkspaceName = Workspace.ASYNC,
+    stream: Stream | None = None,
+) -> Gradients:
+    """dq, dk, dv and softmax_d of attention over sequences of one length, written in stream order.
+
+    Shapes: q [batch, seqlen_q, heads_q, d], k [batch, seqlen_k, heads_k, d], v [..., heads_k, dv],
+    out and dout [batch, seqlen_q, heads_q, dv], softmax_lse [batch, heads_q, seqlen_q] in float32.
+    Synchronize the stream before the host reads the results. Only workspace="sync" blocks the host.
+    """
+    mode = Workspace(workspace)
+    refuse_unsupported(
+        "mha_bwd",
+        dropout_p=dropout_p,
+        dbias=dbias,
+        bias=bias,
+        alibi_slopes=alibi_slopes,
+        rng_state=rng_state,
+        gen=gen,
+        sink=sink,
+        d_sink=d_sink,
+    )
+    keys = k.shape[1] if k.dim() == 4 else 0  # the op says what is wrong with the shape
+    refuse_window("mha_bwd", window_size_left, window_size_right, causal=is_causal, max_seqlen_k=keys)
+    handle = _handle_for(mode, stream)
+    with torch.no_grad():
+        dq = torch.empty_like(q) if dq is None else dq
+        dk = torch.empty_like(k) if dk is None else dk
+        dv = torch.empty_like(v) if dv is None else dv
+        softmax_d = torch.empty_like(softmax_lse)
+        _library.mha_bwd(
+            *(dout, q, k, v, out, softmax_lse, softmax_scale, is_causal, deterministic),
+            *(dq, dk, dv, softmax_d, mode.value, handle),
+        )
+    return dq, dk, dv, softmax_d
+
+
+def mha_varlen_bwd(  # noqa: PLR0917 (AITER's order)
+    dout: Tensor,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    out: Tensor,
+    softmax_lse: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
+    max_seqlen_q: int,
+    max_seqlen_k: int,
+    dropout_p: float,
+    softmax_scale: float,
+    zero_tensors: bool,
+    is_causal: bool,
+    window_size_left: int,
+    window_size_right: int,
+    deterministic: bool,
+    dq: Tensor | None = None,
+    dk: Tensor | None = None,
+    dv: Tensor | None = None,
+    alibi_slopes: Tensor | None = None,
+    rng_state: Tensor | None = None,
+    gen: Generator | None = None,
+    cu_seqlens_q_padded: Tensor | None = None,
+    cu_seqlens_k_padded: Tensor | None = None,
+    sink: Tensor | None = None,
+    d_sink: Tensor | None = None,
+    *,
+    workspace: Workspace | WorkspaceName = Workspace.ASYNC,
+    stream: Stream | None = None,
+    max_seqlen_k_padded: int | None = None,
+) -> Gradients:
+    """dq, dk, dv and softmax_d of attention over sequences that lie behind each other.
+
+    Shapes: q [total_q, heads_q, d], k [total_k, heads_k, d], v [total_k, heads_k, dv], out and dout
+    [total_q, heads_q, dv], softmax_lse [heads_q, total_q] in float32, the borders int32 [batch + 1].
+    With padded borders these say where the sequences lie, and cu_seqlens_* how long they are; padding
+    rows of the results are left as they are (zero with zero_tensors). softmax_d has AITER's shape
+    [batch, heads_q, total_q] over one [heads_q, total_q] buffer: every batch index shows the same.
+
+    `max_seqlen_k_padded`, the longest padded key sequence, keeps the workspace of the deterministic
+    async and device modes small when keys are padded.
+    Synchronize the stream before the host reads the results. Only workspace="sync" blocks the host.
+    """
+    mode = Workspace(workspace)
+    refuse_unsupported(
+        "mha_varlen_bwd",
+        dropout_p=dropout_p,
+        alibi_slopes=alibi_slopes,
+        rng_state=rng_state,
+        gen=gen,
+        sink=sink,
+        d_sink=d_sink,
+    )
+    refuse_window(
+        "mha_varlen_bwd", window_size_left, window_size_right, causal=is_causal, max_seqlen_k=max_seqlen_k
+    )
+    handle = _handle_for(mode, stream)
+    with torch.no_grad():
+        dq = torch.empty_like(q) if dq is None else dq
+        dk = torch.empty_like(k) if dk is None else dk
+        dv = torch.empty_like(v) if dv is None else dv
+        softmax_d = torch.empty_like(softmax_lse)
+        _library.mha_varlen_bwd(
+            *(dout, q, k, v, out, softmax_lse, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k),
+            *(softmax_scale, zero_tensors, is_causal, deterministic, dq, dk, dv, softmax_d),
+            *(cu_seqlens_q_padded, cu_seqlens_k_padded, max_seqlen_k_padded, mode.value, handle),
+        )
+    return dq, dk, dv, softmax_d.expand(cu_seqlens_q.numel() - 1, -1, -1)
