@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from overlap_lab import Report
+from overlap_lab.errors import UsageError
+from overlap_lab.report import Better, Column, Measurement, Table
+
+
+def measured(tag: str, value: int | None, **scope: int) -> Measurement:
+    reason = None if value is not None else "no device records"
+    return Measurement(tag, scope, value, "ns", tag, Better.LOWER, reason)
+
+
+REPORT = Report(
+    source={},
+    measurements=(
+        measured("host/blocked", 7),
+        measured("host/blocked", 4, process=1),
+        measured("host/blocked", 3, process=1, thread=0),
+        measured("device/busy", None),
+    ),
+    tables={},
+    findings=(),
+)
+
+
+def test_a_value_is_found_by_its_tag_and_whole_scope() -> None:
+    assert REPORT.value("host/blocked") == 7
+    assert REPORT.value("host/blocked", process=1) == 4
+    assert REPORT.value("host/blocked", thread=0, process=1) == 3
+
+
+def test_part_of_a_scope_finds_nothing() -> None:
+    with pytest.raises(UsageError, match="thread"):
+        REPORT.measurement("host/blocked", thread=0)
+
+
+def test_an_unknown_tag_is_named() -> None:
+    with pytest.raises(UsageError, match="host/blokced"):
+        REPORT.value("host/blokced")
+
+
+def test_a_value_that_does_not_apply_is_none_with_a_reason() -> None:
+    measurement = REPORT.measurement("device/busy")
+    assert (measurement.value, measurement.reason) == (None, "no device records")
+
+
+def test_by_tag_keeps_the_order_and_every_scope() -> None:
+    assert [m.value for m in REPORT.by_tag("host/blocked")] == [7, 4, 3]
+    assert list(REPORT.by_tag("nothing")) == []
+
+
+def test_a_report_cannot_be_changed() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        REPORT.measurements = ()  # type: ignore[misc]
+
+
+def test_a_table_becomes_a_frame_with_its_column_names() -> None:
+    table = Table((Column("call", "text"), Column("blocked", "ns")), (("hipFree", 5), ("hipMemcpy", None)))
+    frame = table.to_pandas()
+    assert list(frame.columns) == ["call", "blocked"]
+    assert frame["call"].tolist() == ["hipFree", "hipMemcpy"]
+    assert frame["blocked"].isna().tolist() == [False, True]
+
+
+def test_an_empty_table_keeps_its_columns() -> None:
+    assert list(Table((Column("call", "text"),), ()).to_pandas().columns) == ["call"]
