@@ -24,12 +24,12 @@ from overlap_lab.schema import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Source", "Trace", "columns_of"]
+__all__ = ["DEFAULTS", "Column", "Mask", "Source", "Trace", "columns_of"]
 
 Mask = npt.NDArray[np.bool_]
 Column = npt.NDArray[Any]
 
-_DEFAULTS: dict[str, int] = {
+DEFAULTS: dict[str, int] = {
     "name": -1,
     "process": ABSENT_PROCESS,
     "thread": ABSENT,
@@ -123,7 +123,7 @@ class Trace:
         full = {
             name: np.asarray(columns[name]).astype(dtype, copy=False)
             if name in columns
-            else np.full(size, _DEFAULTS.get(name, 0), dtype)
+            else np.full(size, DEFAULTS.get(name, 0), dtype)
             for name, dtype in COLUMNS.items()
         }
         order = np.lexsort((-full["end_ns"], full["start_ns"]))
