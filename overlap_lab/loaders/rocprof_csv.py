@@ -1,0 +1,221 @@
+"""rocprofv3 CSV sets, of every header generation, and what `rocpd convert -f csv` makes of a database.
+
+Columns are found by name in any case, rows are in no order, and a file's kind is told by its header. Copy
+bytes, argument values and the streams of host calls are in no version; `Process_Id` is in the API files only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from overlap_lab.errors import BrokenTrace
+from overlap_lab.loaders.api_names import api_codes
+from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
+from overlap_lab.loaders.csv_sets import prefix_of
+from overlap_lab.loaders.csv_table import Table, TableKind, read_table
+from overlap_lab.loaders.device_rows import adopt_processes, call_rows, class_blit_kernels
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, DEVICE_KINDS, CopyKind, Kind
+from overlap_lab.trace import Source, Trace
+
+__all__ = ["read_rocprof_csv"]
+
+_DIRECTIONS: Final = {
+    "HOST_TO_DEVICE": CopyKind.HOST_TO_DEVICE,
+    "DEVICE_TO_HOST": CopyKind.DEVICE_TO_HOST,
+    "DEVICE_TO_DEVICE": CopyKind.DEVICE_TO_DEVICE,
+    "HOST_TO_HOST": CopyKind.HOST_TO_HOST,
+}
+_PASSED_OVER: Final = {
+    TableKind.STATISTICS: "statistics",
+    TableKind.COUNTERS: "hardware counters",
+    TableKind.ALLOCATIONS: "allocations",
+    TableKind.SAMPLES: "samples",
+    TableKind.OTHER: "no events of a known kind",
+}
+
+
+def read_rocprof_csv(files: Sequence[Path]) -> Trace:
+    """The trace in one CSV set: the files of one process, or of one `rocpd convert` call."""
+    findings = Findings()
+    tables = [read_table(path, findings) for path in files]
+    builder = TraceBuilder()
+    reader = _Reader(tables, builder)
+    for table in tables:
+        reader.add(table, findings)
+    rows = builder.columns()
+    if not rows["kind"].size:
+        raise BrokenTrace(_nothing(files, tables))
+    reader.complete(rows, files, findings)
+    devices = np.unique(rows["device"][np.isin(rows["kind"], DEVICE_KINDS)]).tolist()
+    source = Source(
+        files=tuple(map(str, files)),
+        format="rocprofv3-csv",
+        vendor="amd",
+        tool="rocprofv3",
+        clock="boottime",
+        devices={device: reader.agents.get(device, "") for device in devices if device != ABSENT_DEVICE},
+        null_streams=frozenset({0} if reader.has_streams else ()),
+        faults=findings.faults,
+        notes=tuple(findings.notes),
+    )
+    return builder.build(rows, source)
+
+
+def _nothing(files: Sequence[Path], tables: Sequence[Table]) -> str:
+    kinds = {table.kind for table in tables}
+    if kinds <= set(_PASSED_OVER) | {TableKind.AGENTS}:
+        held = sorted({_PASSED_OVER.get(kind, "agents") for kind in kinds})
+        return (
+            f"{files[0]}: holds {', '.join(held)} only, no trace; record with "
+            "rocprofv3 --hip-trace --kernel-trace --memory-copy-trace"
+        )
+    return f"{files[0]}: no trace events (the files have headers and no rows)"
+
+
+class _Reader:
+    """Adds the tables of one set; holds what they share: agents, GUIDs, GPU numbers."""
+
+    def __init__(self, tables: Sequence[Table], builder: TraceBuilder) -> None:
+        self._builder = builder
+        self._guids: dict[str, int] = {}
+        self.agents: dict[int, str] = {}
+        self.has_streams = False
+        self._gpus: set[int] = set()
+        agents = [table for table in tables if table.kind is TableKind.AGENTS]
+        for table in agents:
+            numbers = table.agents("node_id").tolist()
+            for number, kind, name in zip(
+                numbers, table.text("agent_type"), table.text("product_name", "name"), strict=True
+            ):
+                if kind.upper() == "GPU":
+                    self._gpus.add(number)
+                    self.agents[number] = name
+        if not agents:
+            for table in tables:
+                if table.kind is TableKind.KERNELS:
+                    self._gpus.update(table.agents("agent_id").tolist())
+
+    def add(self, table: Table, findings: Findings) -> None:
+        """Add a table's rows by its kind; other kinds leave a note."""
+        if table.kind is TableKind.CALLS:
+            self._add_calls(table)
+        elif table.kind is TableKind.KERNELS:
+            self._add_kernels(table)
+        elif table.kind is TableKind.COPIES:
+            self._add_copies(table)
+        elif table.kind in _PASSED_OVER:
+            findings.note(f"{table.path.name}: {_PASSED_OVER[table.kind]}, passed over.")
+
+    def _shared(self, table: Table) -> Columns:
+        parts = [self._guids.setdefault(guid, len(self._guids)) for guid in table.text("guid")]
+        thread = table.integers("thread_id")
+        return {
+            "part": np.array(parts, np.int16),
+            "start_ns": table.integers("start_timestamp"),
+            "end_ns": table.integers("end_timestamp"),
+            "correlation": table.ids("correlation_id"),
+            "process": np.where(
+                table.integers("process_id") == ABSENT, ABSENT_PROCESS, table.integers("process_id")
+            ).astype(np.int32),
+            "thread": thread,
+        }
+
+    def _add_calls(self, table: Table) -> None:
+        domains = np.array([_domain(text) for text in table.text("domain")], np.uint8)
+        names = table.text("function")
+        shared = self._shared(table)
+        for kind in (Kind.API, Kind.RANGE):
+            here = np.flatnonzero(domains == kind)
+            picked = [names[row] for row in here.tolist()]
+            columns = {name: column[here] for name, column in shared.items()}
+            if kind == Kind.API:
+                columns["api"] = api_codes(picked)
+            self._builder.add(kind, picked, **columns)
+
+    def _streams(self, table: Table) -> Columns:
+        self.has_streams |= table.has("stream_id")
+        return {"stream": table.integers("stream_id"), "queue": table.integers("queue_id")}
+
+    def _add_kernels(self, table: Table) -> None:
+        self._builder.add(
+            Kind.KERNEL,
+            table.text("kernel_name"),
+            device=table.agents("agent_id"),
+            **self._shared(table),
+            **self._streams(table),
+        )
+
+    def _add_copies(self, table: Table) -> None:
+        names = table.text("direction", "name")
+        said = np.array([_direction(name) for name in names], np.uint8)
+        source, target = table.agents("source_agent_id"), table.agents("destination_agent_id")
+        device, kind = _copy_sides(said, source, target, self._gpus)
+        self._builder.add(
+            Kind.MEMCPY,
+            names,
+            device=device,
+            copy_kind=kind,
+            **self._shared(table),
+            **self._streams(table),
+        )
+
+    def complete(self, rows: Columns, files: Sequence[Path], findings: Findings) -> None:
+        """Fill in, in place, the process of device rows and what blit kernels were."""
+        by_thread(rows)
+        adopt_processes(rows, rows["device"].astype(np.int64))
+        unknown = rows["process"] == ABSENT_PROCESS
+        if unknown.any():
+            prefix = prefix_of(files[0]).rpartition("_")[2]
+            if prefix.isdecimal() and int(prefix) < 1 << 31:
+                rows["process"][unknown] = int(prefix)
+                findings.note(f"The process id {prefix} is taken from the file name.")
+        class_blit_kernels(rows, self._builder.names(), findings)
+        _directions_of_blits(rows)
+
+
+def by_thread(rows: Columns) -> None:
+    """Give device rows the process of their thread, where the calls of one process alone have it."""
+    calls = (rows["process"] != ABSENT_PROCESS) & (rows["thread"] != ABSENT)
+    pairs = np.unique(np.stack([rows["thread"][calls], rows["process"][calls].astype(np.int64)]), axis=1)
+    threads, first, owners = np.unique(pairs[0], return_index=True, return_counts=True)
+    threads, process = threads[owners == 1], pairs[1][first[owners == 1]]
+    lost = np.flatnonzero((rows["process"] == ABSENT_PROCESS) & np.isin(rows["thread"], threads))
+    rows["process"][lost] = process[np.searchsorted(threads, rows["thread"][lost])]
+
+
+def _directions_of_blits(rows: Columns) -> None:
+    """A synchronous `...DtoH` or `...HtoD` call names the direction of the kernel that did it."""
+    copies = (rows["kind"] == Kind.MEMCPY) & (rows["copy_kind"] == CopyKind.UNKNOWN)
+    linked = call_rows(rows, copies)
+    known = np.where(linked >= 0, rows["copy_kind"][linked], CopyKind.UNKNOWN)
+    rows["copy_kind"][copies] = known
+
+
+def _domain(text: str) -> Kind:
+    return Kind.RANGE if text.upper().startswith("MARKER") else Kind.API
+
+
+def _direction(name: str) -> CopyKind:
+    return _DIRECTIONS.get(name.upper().removeprefix("MEMORY_COPY_"), CopyKind.UNKNOWN)
+
+
+def _copy_sides(
+    said: np.ndarray, source: np.ndarray, target: np.ndarray, gpus: set[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Device and direction of copies: the agents decide where exactly one side is a known GPU.
+
+    Some releases show host-to-device copies as device-to-host; the agents are right there.
+    """
+    from_gpu, to_gpu = np.isin(source, list(gpus)), np.isin(target, list(gpus))
+    down, up = from_gpu & ~to_gpu, to_gpu & ~from_gpu
+    kind = np.select(
+        [down, up, from_gpu & to_gpu & (source != target)],
+        [CopyKind.DEVICE_TO_HOST, CopyKind.HOST_TO_DEVICE, CopyKind.PEER_TO_PEER],
+        said,
+    )
+    device = np.where(kind == CopyKind.HOST_TO_DEVICE, target, source)
+    return device, kind.astype(np.uint8)
