@@ -1,0 +1,105 @@
+"""What a path given by a person stands for: one trace, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from overlap_lab.errors import InputError, TraceNotFound, UnknownFormat
+from overlap_lab.loaders.content import check_readable, head
+from overlap_lab.loaders.csv_sets import is_csv_name, prefix_of, set_of
+from overlap_lab.loaders.csv_table import TRACE_KINDS, TableKind, header_kind
+from overlap_lab.loaders.registry import Format, format_of
+
+__all__ = ["TraceInput", "find_inputs"]
+
+_MAX_DEPTH: Final = 4
+_MAX_FILES: Final = 10_000
+_SUFFIXES: Final = (".json", ".json.gz", ".db", ".sqlite", ".rpd", ".csv", ".csv.gz")
+
+
+@dataclass(frozen=True, slots=True)
+class TraceInput:
+    """One trace: the file that names it, all files that belong to it, and how they are read."""
+
+    path: Path
+    files: tuple[Path, ...]
+    format: Format
+
+
+def find_inputs(path: str | Path) -> tuple[TraceInput, ...]:
+    """The traces at `path`, sorted by name: one for a file, one or more for a folder.
+
+    Any file of a CSV set stands for its set. A folder is searched with its sub-folders; links to folders are
+    not followed. Raises TraceNotFound where there is none, UnknownFormat where all there is cannot be read.
+    """
+    place = Path(path)
+    check_readable(place)
+    if not place.is_dir():
+        return (_input_of(place, list(_files_in(place.parent)) if is_csv_name(place) else [place]),)
+    return _inputs_in(place)
+
+
+def _input_of(path: Path, siblings: list[Path]) -> TraceInput:
+    known = format_of(path)
+    if known.name != "rocprofv3-csv":
+        return TraceInput(path, (path,), known)
+    return TraceInput(path, set_of(path, siblings) or (path,), known)
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    try:
+        yield from sorted(item for item in folder.iterdir() if item.is_file())
+    except OSError:
+        return
+
+
+def _inputs_in(folder: Path) -> tuple[TraceInput, ...]:
+    found: list[TraceInput] = []
+    refused: list[InputError] = []
+    for place in _folders(folder, _MAX_DEPTH):
+        files = [f for f in _files_in(place) if f.name.lower().endswith(_SUFFIXES)][:_MAX_FILES]
+        seen: set[str] = set()
+        for file in files:
+            if is_csv_name(file):
+                if prefix_of(file) in seen or not _is_trace_set(file, files):
+                    continue
+                seen.add(prefix_of(file))
+            try:
+                found.append(_input_of(file, files))
+            except InputError as error:
+                refused.append(error)
+    if found:
+        return tuple(found)
+    if refused:
+        raise UnknownFormat(f"{folder}: no trace that can be read; {refused[0]}")
+    raise TraceNotFound(f"{folder}: no trace in this folder (looked for .json, .json.gz, .db and .csv)")
+
+
+def _folders(folder: Path, depth: int) -> Iterator[Path]:
+    yield folder
+    if depth:
+        try:
+            inner = sorted(item for item in folder.iterdir() if item.is_dir() and not item.is_symlink())
+        except OSError:
+            return
+        for item in inner:
+            yield from _folders(item, depth - 1)
+
+
+def _is_trace_set(file: Path, files: list[Path]) -> bool:
+    """True where a file of the set holds host calls or device ops and no database of the same run is near."""
+    prefix = prefix_of(file)
+    if any(other.name == f"{prefix}_results.db" for other in files):
+        return False
+    return any(_kind_of(member) in TRACE_KINDS for member in set_of(file, files))
+
+
+def _kind_of(file: Path) -> TableKind:
+    try:
+        line = head(file).split(b"\n", 1)[0].decode("utf-8-sig", "replace")
+    except InputError:
+        return TableKind.OTHER
+    return header_kind([name.strip().strip('"') for name in line.strip().split(",")])

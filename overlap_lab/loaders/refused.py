@@ -1,0 +1,74 @@
+"""Formats that are recognised and not read, each with the way out in one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from overlap_lab.errors import BrokenTrace
+from overlap_lab.loaders.sqlite_file import SQLITE, read_only, tables_in
+
+__all__ = ["refusal"]
+
+_PACKED: Final = {
+    b"\x28\xb5\x2f\xfd": "zstd-compressed; unpack it first: unzstd FILE",
+    b"PK\x03\x04": "a zip archive; unpack it first",
+}
+_PERFETTO: Final = "a Perfetto trace; record with rocprofv3 -f rocpd, or use the .db file it came from"
+_SUFFIXES: Final = {
+    ".otf2": "an OTF2 archive has no correlation ids; record with rocprofv3 -f rocpd instead",
+    ".nsys-rep": "a Nsight Systems report; convert it with: nsys export --type sqlite (a reader is planned)",
+    ".qdrep": "a Nsight Systems report; convert it with: nsys export --type sqlite (a reader is planned)",
+    ".pftrace": _PERFETTO,
+    ".perfetto-trace": _PERFETTO,
+}
+_ROCPROF_V1: Final = "written by rocprof v1; record again with rocprofv3 -f rocpd"
+_RPD: Final = "an RPD file (rocmProfileData), whose reader does not exist yet; record with rocprofv3 -f rocpd"
+_NSYS: Final = "a Nsight Systems SQLite export, whose reader does not exist yet; record with torch.profiler"
+
+
+def refusal(path: Path, start: bytes) -> str | None:
+    """Why a recognised file is not read, and what to do; None where it may be readable."""
+    if not start:
+        return "empty file; was the capture finished?"
+    if start.startswith(SQLITE):
+        return _sqlite(path)
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith((b"{", b"[")):
+        return _json(text)
+    header = start.split(b"\n", 1)[0]
+    if b"KernelName" in header and b"BeginNs" in header:
+        return _ROCPROF_V1
+    packed = (why for magic, why in _PACKED.items() if start.startswith(magic))
+    named = (why for suffix, why in _SUFFIXES.items() if path.name.endswith(suffix))
+    return next(packed, None) or next(named, None)
+
+
+def _json(text: bytes) -> str | None:
+    if b'"rocprofiler-sdk-tool"' in text:
+        return "rocprofv3 JSON, whose reader does not exist yet; use -f rocpd or -f csv"
+    if b'"BeginNs"' in text:
+        return _ROCPROF_V1
+    if b'"traceEvents"' in text and (b'"rocmProfileData"' in text or b'"rpd' in text):
+        return _RPD
+    return None
+
+
+def _sqlite(path: Path) -> str | None:
+    try:
+        with read_only(path) as connection:
+            tables = set(tables_in(connection))
+    except BrokenTrace as error:
+        return str(error).removeprefix(f"{path}: ")
+    if any(table.startswith("rocpd_info_process") for table in tables):
+        return None
+    if {"rocpd_api", "rocpd_op"} & tables:
+        return _RPD
+    if (
+        any(table.startswith("CUPTI_ACTIVITY_KIND_") for table in tables)
+        or {"StringIds", "TARGET_INFO_GPU"} <= tables
+    ):
+        return _NSYS
+    if {"HIP", "HSA", "COPY", "OPS", "KERN"} & tables:
+        return _ROCPROF_V1
+    return "an SQLite file without trace tables; give the database that rocprofv3 -f rocpd wrote"

@@ -1,0 +1,47 @@
+"""SQLite files of any tool, opened so that nothing is written: not even a journal or a lock."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from overlap_lab.errors import BrokenTrace
+
+__all__ = ["SQLITE", "columns_in", "read_only", "tables_in"]
+
+SQLITE: Final = b"SQLite format 3\0"
+
+
+@contextmanager
+def read_only(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that never writes. Every error of SQLite becomes a BrokenTrace."""
+    try:
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+        try:
+            connection.text_factory = _text
+            yield connection
+        finally:
+            connection.close()
+    except (sqlite3.Error, OverflowError) as error:
+        raise BrokenTrace(
+            f"{path}: damaged SQLite file ({error}); copy it again from where it was written"
+        ) from None
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def tables_in(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """The names of the base tables, without views."""
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+    return tuple(name for (name,) in connection.execute(query))
+
+
+def columns_in(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
+    """The column names of a table."""
+    quoted = table.replace('"', '""')
+    return tuple(row[1] for row in connection.execute(f'PRAGMA table_info("{quoted}")'))
