@@ -1,7 +1,7 @@
 """The CPU host runtime: HIP's streams, events, copies and host functions on CPU threads, with a recorder.
 
-Streams and pointers are ints (0 is the null stream). A call that fails raises RuntimeError with HIP's error name.
-Semantics: hip_ext/host_runtime/README.md.
+Streams and pointers are ints (0 is the null stream), sizes are bytes. A call that fails raises RuntimeError
+with HIP's error name. Semantics: hip_ext/host_runtime/README.md.
 """
 
 from enum import IntEnum
@@ -121,25 +121,25 @@ def stream_is_blocking(stream: int) -> bool: ...
 def set_free_waits(waits: bool) -> None:
     """True (the start value): frees wait for the device, as in HIP before 7."""
 
-def device_malloc(bytes: int) -> int: ...
-def pinned_malloc(bytes: int) -> int: ...
+def device_malloc(size: int) -> int: ...
+def pinned_malloc(size: int) -> int: ...
 def device_free(pointer: int) -> None:
     """Blocks until all work is done (set_free_waits)."""
 
 def pinned_free(pointer: int) -> None:
     """Blocks until all work is done (set_free_waits)."""
 
-def register_device_memory(pointer: int, bytes: int) -> None:
+def register_device_memory(pointer: int, size: int) -> None:
     """Makes memory of another allocator device memory for the runtime; never blocks."""
 
-def unregister_device_memory(pointer: int, bytes: int) -> None: ...
-def memcpy(dst: int, src: int, bytes: int, *, kind: CopyKind = ...) -> None:
+def unregister_device_memory(pointer: int, size: int) -> None: ...
+def memcpy(dst: int, src: int, size: int, *, kind: CopyKind = ...) -> None:
     """hipMemcpy: null stream, blocks."""
 
-def memcpy_async(dst: int, src: int, bytes: int, stream: int, *, kind: CopyKind = ...) -> None:
+def memcpy_async(dst: int, src: int, size: int, stream: int, *, kind: CopyKind = ...) -> None:
     """hipMemcpyAsync: blocks for a pageable destination only."""
 
-def memset_async(dst: int, value: int, bytes: int, stream: int) -> None: ...
+def memset_async(dst: int, value: int, size: int, stream: int) -> None: ...
 def launch_test_kernel(
     stream: int, *, size: int = 4096, rounds: int = 1000, name: str = "test_kernel"
 ) -> None:

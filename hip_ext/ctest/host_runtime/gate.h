@@ -1,6 +1,7 @@
 // What the tests steer the device with. Nothing here sleeps or polls.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -13,6 +14,8 @@
 
 #define OK(call) CHECK((call) == hipSuccess)
 
+inline constexpr std::chrono::milliseconds patience{100};
+
 /// Opened once; whoever waits passes from then on.
 class Gate {
  public:
@@ -24,6 +27,12 @@ class Gate {
   void wait() {
     std::unique_lock guard(mutex_);
     opened_.wait(guard, [this] { return open_; });
+  }
+  /// For what must not happen: false after `patience` of nothing. A right runtime always uses up
+  /// the patience, so a slow machine cannot make the test fail.
+  bool opens_within(std::chrono::milliseconds patience) {
+    std::unique_lock guard(mutex_);
+    return opened_.wait_for(guard, patience, [this] { return open_; });
   }
   bool is_open() {
     std::lock_guard guard(mutex_);
@@ -55,6 +64,7 @@ class HeldKernel {
       state->released.wait();
     });
   }
+  ~HeldKernel() { release(); }
   void wait_started() { state_->started.wait(); }
   void release() { state_->released.open(); }
 
@@ -63,4 +73,21 @@ class HeldKernel {
     Gate started, released;
   };
   std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+/// A call on a thread of its own: whether it returns while the device is held.
+class Call {
+ public:
+  explicit Call(std::function<void()> call)
+      : thread_([this, call = std::move(call)] {
+          call();
+          returned_.open();
+        }) {}
+  ~Call() { thread_.join(); }
+  bool returns_within(std::chrono::milliseconds limit) { return returned_.opens_within(limit); }
+  void wait() { returned_.wait(); }
+
+ private:
+  Gate returned_;
+  std::thread thread_;
 };

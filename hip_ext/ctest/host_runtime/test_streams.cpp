@@ -1,5 +1,4 @@
 // Order inside a stream, concurrency between streams, the legacy null stream, idle threads.
-#include <sys/resource.h>
 #include <time.h>
 
 #include <atomic>
@@ -32,7 +31,7 @@ TEST(two_streams_run_at_the_same_time) {
   OK(hipStreamDestroy(second));
 }
 
-TEST(a_blocking_stream_and_the_null_stream_do_not_overlap_a_non_blocking_one_does) {
+TEST(a_non_blocking_stream_overlaps_the_null_stream) {
   hipStream_t exempt = make_stream(hipStreamNonBlocking);
   Gate a, b;
   launch(nullptr, [&] { a.open(), b.wait(); });
@@ -41,37 +40,33 @@ TEST(a_blocking_stream_and_the_null_stream_do_not_overlap_a_non_blocking_one_doe
   OK(hipStreamDestroy(exempt));
 }
 
-TEST(the_null_stream_waits_for_blocking_streams) {
-  hipStream_t first = make_stream(), second = make_stream(),
-              probe = make_stream(hipStreamNonBlocking);
+TEST(the_null_stream_waits_for_every_blocking_stream) {
+  hipStream_t first = make_stream(), second = make_stream();
   HeldKernel held_first(first), held_second(second);
-  std::atomic<bool> ran{false};
-  launch(nullptr, [&] { ran = true; });
-  // Each release alone is not enough. The event makes the probe stream pass only after the first
-  // stream's kernel, so that what follows is known to have had its chance.
+  Gate ran;
+  launch(nullptr, [&] { ran.open(); });
+  CHECK(!ran.opens_within(patience));
   held_first.release();
   OK(hipStreamSynchronize(first));
-  launch(probe, [] {});
-  OK(hipStreamSynchronize(probe));
-  CHECK(!ran);
+  CHECK(!ran.opens_within(patience));
   CHECK(hipStreamQuery(nullptr) == hipErrorNotReady);
   held_second.release();
   OK(hipStreamSynchronize(nullptr));
-  CHECK(ran);
-  for (hipStream_t stream : {first, second, probe}) OK(hipStreamDestroy(stream));
+  CHECK(ran.is_open());
+  for (hipStream_t stream : {first, second}) OK(hipStreamDestroy(stream));
 }
 
 TEST(blocking_streams_wait_for_the_null_stream) {
   hipStream_t stream = make_stream();
   HeldKernel held(nullptr);
-  std::atomic<bool> released{false}, ordered{false};
-  launch(stream, [&] { ordered = released.load(); });
+  Gate ran;
+  launch(stream, [&] { ran.open(); });
   held.wait_started();
+  CHECK(!ran.opens_within(patience));
   CHECK(hipStreamQuery(stream) == hipErrorNotReady);
-  released = true;
   held.release();
   OK(hipStreamSynchronize(stream));
-  CHECK(ordered);
+  CHECK(ran.is_open());
   OK(hipStreamDestroy(stream));
 }
 
@@ -116,22 +111,49 @@ TEST(synchronizing_one_stream_leaves_another_running) {
   OK(hipStreamDestroy(other));
 }
 
+TEST(synchronizing_a_stream_waits_for_it) {
+  hipStream_t stream = make_stream();
+  HeldKernel held(stream);
+  Call wait([&] { OK(hipStreamSynchronize(stream)); });
+  CHECK(!wait.returns_within(patience));
+  held.release();
+  wait.wait();
+  OK(hipStreamDestroy(stream));
+}
+
 TEST(synchronizing_the_null_stream_waits_for_blocking_streams) {
   hipStream_t stream = make_stream();
   HeldKernel held(stream);
-  Gate about_to_wait;
-  std::atomic<bool> released{false}, early{false};
-  std::thread waiter([&] {
-    about_to_wait.open();
-    OK(hipStreamSynchronize(nullptr));
-    early = !released;
-  });
-  about_to_wait.wait();
+  Call wait([] { OK(hipStreamSynchronize(nullptr)); });
+  CHECK(!wait.returns_within(patience));
   CHECK(hipStreamQuery(nullptr) == hipErrorNotReady);
-  released = true;
   held.release();
-  waiter.join();
-  CHECK(!early);
+  wait.wait();
+  OK(hipStreamDestroy(stream));
+}
+
+TEST(synchronizing_the_device_waits_for_non_blocking_streams_too) {
+  hipStream_t stream = make_stream(hipStreamNonBlocking);
+  HeldKernel held(stream);
+  Call wait([] { OK(hipDeviceSynchronize()); });
+  CHECK(!wait.returns_within(patience));
+  held.release();
+  wait.wait();
+  OK(hipStreamDestroy(stream));
+}
+
+TEST(a_wait_covers_earlier_work_only) {
+  hipStream_t stream = make_stream();
+  HeldKernel first(stream);
+  HeldKernel second(stream);
+  Call wait([&] { OK(hipStreamSynchronize(stream)); });
+  CHECK(!wait.returns_within(patience));
+  HeldKernel later(stream);
+  first.release();
+  second.release();
+  wait.wait();
+  CHECK(hipStreamQuery(stream) == hipErrorNotReady);
+  later.release();
   OK(hipStreamDestroy(stream));
 }
 
@@ -140,10 +162,11 @@ TEST(destroying_a_stream_finishes_its_work) {
   HeldKernel held(stream);
   std::atomic<bool> ran{false};
   launch(stream, [&] { ran = true; });
-  std::thread releaser([&] { held.release(); });
-  OK(hipStreamDestroy(stream));
+  Call destroy([&] { OK(hipStreamDestroy(stream)); });
+  CHECK(!destroy.returns_within(patience));
+  held.release();
+  destroy.wait();
   CHECK(ran);
-  releaser.join();
 }
 
 TEST(a_launch_never_waits_however_long_the_queue) {
@@ -180,19 +203,15 @@ TEST(idle_streams_and_blocked_waits_use_no_cpu) {
   OK(hipDeviceSynchronize());
   HeldKernel held(streams[0]);
   launch(nullptr, [] {});  // a stream thread that waits for another stream
-  Gate about_to_wait;
-  std::thread waiter([&] {
-    about_to_wait.open();
-    OK(hipDeviceSynchronize());
-  });
-  about_to_wait.wait();
+  Call waiter([] { OK(hipDeviceSynchronize()); });
+  CHECK(!waiter.returns_within(patience));
   // The pause is what is measured, it stands for no work: a spinning thread would use all of it.
   const int64_t before = process_cpu_ns();
   const timespec pause{0, 300'000'000};
   nanosleep(&pause, nullptr);
   CHECK(process_cpu_ns() - before < 30'000'000);
   held.release();
-  waiter.join();
+  waiter.wait();
   for (hipStream_t stream : streams) OK(hipStreamDestroy(stream));
 }
 

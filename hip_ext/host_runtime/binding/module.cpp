@@ -116,8 +116,8 @@ void add_streams(nb::module_& m) {
 
 void add_memory(nb::module_& m) {
   m.def("set_free_waits", &hip_host::set_free_waits, nb::arg("waits"));
-  m.def("device_malloc", &device_malloc, nb::arg("bytes"), Released());
-  m.def("pinned_malloc", &pinned_malloc, nb::arg("bytes"), Released());
+  m.def("device_malloc", &device_malloc, nb::arg("size"), Released());
+  m.def("pinned_malloc", &pinned_malloc, nb::arg("size"), Released());
   m.def(
       "device_free", [](uintptr_t p) { check(hipFree(as_pointer(p)), "hipFree"); },
       nb::arg("pointer"), Released());
@@ -129,13 +129,13 @@ void add_memory(nb::module_& m) {
       [](uintptr_t p, size_t bytes) {
         check(hip_host::register_device_memory(as_pointer(p), bytes), "register_device_memory");
       },
-      nb::arg("pointer"), nb::arg("bytes"), Released());
+      nb::arg("pointer"), nb::arg("size"), Released());
   m.def(
       "unregister_device_memory",
       [](uintptr_t p, size_t bytes) {
         check(hip_host::unregister_device_memory(as_pointer(p), bytes), "unregister_device_memory");
       },
-      nb::arg("pointer"), nb::arg("bytes"), Released());
+      nb::arg("pointer"), nb::arg("size"), Released());
 }
 
 void add_copies(nb::module_& m) {
@@ -144,7 +144,7 @@ void add_copies(nb::module_& m) {
       [](uintptr_t dst, uintptr_t src, size_t bytes, hipMemcpyKind kind) {
         check(hipMemcpy(as_pointer(dst), as_pointer(src), bytes, kind), "hipMemcpy");
       },
-      nb::arg("dst"), nb::arg("src"), nb::arg("bytes"), nb::kw_only(),
+      nb::arg("dst"), nb::arg("src"), nb::arg("size"), nb::kw_only(),
       nb::arg("kind") = hipMemcpyDefault, Released());
   m.def(
       "memcpy_async",
@@ -152,14 +152,14 @@ void add_copies(nb::module_& m) {
         check(hipMemcpyAsync(as_pointer(dst), as_pointer(src), bytes, kind, as_stream(stream)),
               "hipMemcpyAsync");
       },
-      nb::arg("dst"), nb::arg("src"), nb::arg("bytes"), nb::arg("stream"), nb::kw_only(),
+      nb::arg("dst"), nb::arg("src"), nb::arg("size"), nb::arg("stream"), nb::kw_only(),
       nb::arg("kind") = hipMemcpyDefault, Released());
   m.def(
       "memset_async",
       [](uintptr_t dst, int value, size_t bytes, uintptr_t stream) {
         check(hipMemsetAsync(as_pointer(dst), value, bytes, as_stream(stream)), "hipMemsetAsync");
       },
-      nb::arg("dst"), nb::arg("value"), nb::arg("bytes"), nb::arg("stream"), Released());
+      nb::arg("dst"), nb::arg("value"), nb::arg("size"), nb::arg("stream"), Released());
 }
 
 void add_enums(nb::module_& m) {
