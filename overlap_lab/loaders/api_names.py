@@ -13,14 +13,23 @@ from typing import Final
 
 import numpy as np
 
-from overlap_lab.schema import Api
+from overlap_lab.schema import Api, CopyKind
 from overlap_lab.trace import Column
 
-__all__ = ["api_codes", "api_of", "plain_name"]
+__all__ = ["api_codes", "api_of", "copy_directions", "plain_name"]
 
 _VERSION: Final = re.compile(r"(?:_v\d+|_ptsz|_ptds|_spt)+$")
 _PREFIX: Final = re.compile(r"(?:hip|cuda|cu)(?=[A-Z])")
 _COPY: Final = re.compile(r"(?:Drv)?Memcpy(?!Node)")
+
+_DIRECTIONS: Final = {
+    "HtoD": CopyKind.HOST_TO_DEVICE,
+    "DtoH": CopyKind.DEVICE_TO_HOST,
+    "DtoD": CopyKind.DEVICE_TO_DEVICE,
+    "HtoA": CopyKind.HOST_TO_DEVICE,
+    "AtoH": CopyKind.DEVICE_TO_HOST,
+}
+_DIRECTION: Final = re.compile(r"Memcpy(HtoD|DtoH|DtoD|HtoA|AtoH)")
 
 _CALLS: Final[dict[Api, str]] = {
     Api.LAUNCH: """LaunchKernel LaunchKernelExC LaunchKernelEx ExtLaunchKernel ModuleLaunchKernel
@@ -84,3 +93,14 @@ def api_of(name: str) -> Api:
 def api_codes(names: Iterable[str]) -> Column:
     """The `api` column of a sequence of call names."""
     return np.fromiter(map(api_of, names), np.uint8)
+
+
+@lru_cache(maxsize=4096)
+def _direction_of(name: str) -> CopyKind:
+    found = _DIRECTION.search(name)
+    return _DIRECTIONS[found[1]] if found else CopyKind.UNKNOWN
+
+
+def copy_directions(names: Iterable[str]) -> Column:
+    """The `copy_kind` of calls whose name says it: `hipMemcpyDtoH`, `cuMemcpyHtoDAsync_v2`."""
+    return np.fromiter(map(_direction_of, names), np.uint8)

@@ -88,8 +88,8 @@ def read_chrome_json(path: Path, content: bytes, findings: Findings) -> ChromeTr
             trace = _Scanner(path, text, findings).read()
     if objects.repaired and Fault.ROWS_REPAIRED in findings.faults:
         findings.note("Objects with repeated keys (the last value counts) or NaN (read as absent).")
-    if bad_utf8:
-        broken = sum("\ufffd" in str(event) for event in trace.events)
+    broken = sum("\ufffd" in str(event) for event in trace.events) if bad_utf8 else 0
+    if broken:
         findings.count(Fault.ROWS_REPAIRED, broken)
         findings.note(f"{path.name}: bytes that are not UTF-8 were replaced in {broken} events.")
     return trace

@@ -11,9 +11,10 @@ from typing import Final
 
 from overlap_lab.errors import BrokenTrace, InputError, TraceNotFound
 
-__all__ = ["GZIP", "check_readable", "head", "plain_bytes"]
+__all__ = ["GZIP", "HEAD_BYTES", "check_readable", "head", "plain_bytes"]
 
 GZIP: Final = b"\x1f\x8b"
+HEAD_BYTES: Final = 1 << 16
 _CHUNK: Final = 1 << 20
 _MAX_BYTES: Final = 8 << 30
 _FREE_BYTES: Final = 256 << 20
@@ -47,7 +48,7 @@ def _unreadable(path: Path, error: OSError) -> InputError:
     return InputError(f"{path}: cannot be read ({error.strerror})")
 
 
-def head(path: Path, size: int = 1 << 16) -> bytes:
+def head(path: Path, size: int = HEAD_BYTES) -> bytes:
     """The first bytes, unpacked; fewer where a gzip file is cut off or broken."""
     check_readable(path)
     try:

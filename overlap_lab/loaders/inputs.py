@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from overlap_lab.errors import InputError, TraceNotFound, UnknownFormat
+from overlap_lab.errors import InputError, TraceNotFound, UnknownFormat, UsageError
 from overlap_lab.loaders.content import check_readable, head
 from overlap_lab.loaders.csv_sets import is_csv_name, prefix_of, set_of
 from overlap_lab.loaders.csv_table import TRACE_KINDS, TableKind, header_kind
@@ -17,6 +17,7 @@ __all__ = ["TraceInput", "find_inputs"]
 
 _MAX_DEPTH: Final = 4
 _MAX_FILES: Final = 10_000
+_MAX_FOLDERS: Final = 5_000
 _SUFFIXES: Final = (".json", ".json.gz", ".db", ".sqlite", ".rpd", ".csv", ".csv.gz")
 
 
@@ -59,7 +60,9 @@ def _files_in(folder: Path) -> Iterator[Path]:
 def _inputs_in(folder: Path) -> tuple[TraceInput, ...]:
     found: list[TraceInput] = []
     refused: list[InputError] = []
-    for place in _folders(folder, _MAX_DEPTH):
+    for count, place in enumerate(_folders(folder, _MAX_DEPTH)):
+        if count == _MAX_FOLDERS:
+            raise UsageError(f"{folder}: holds over {count} folders; give the folder of the captures")
         files = [f for f in _files_in(place) if f.name.lower().endswith(_SUFFIXES)][:_MAX_FILES]
         seen: set[str] = set()
         for file in files:
@@ -82,7 +85,11 @@ def _folders(folder: Path, depth: int) -> Iterator[Path]:
     yield folder
     if depth:
         try:
-            inner = sorted(item for item in folder.iterdir() if item.is_dir() and not item.is_symlink())
+            inner = sorted(
+                item
+                for item in folder.iterdir()
+                if item.is_dir() and not item.is_symlink() and not item.name.startswith(".")
+            )
         except OSError:
             return
         for item in inner:

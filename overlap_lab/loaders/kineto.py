@@ -16,7 +16,7 @@ from overlap_lab.errors import BrokenTrace, UnknownFormat
 from overlap_lab.loaders import kineto_columns as columns_of
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
 from overlap_lab.loaders.chrome_json import Event, read_chrome_json
-from overlap_lab.loaders.content import plain_bytes
+from overlap_lab.loaders.content import HEAD_BYTES, head, plain_bytes
 from overlap_lab.loaders.device_rows import adopt_processes, class_blit_kernels, fill_copies_from_calls
 from overlap_lab.loaders.kineto_header import source_of
 from overlap_lab.loaders.numbers import decimal_column, integer
@@ -46,14 +46,22 @@ _KINDS: Final = {
     "overhead": Kind.OVERHEAD,
 }
 """Category, in lower case, -> kind; the capital spellings are those of 2021."""
+_LONG_HEAD: Final = 16 << 20
 _SIGNS: Final = (b'"traceEvents"', b'"schemaVersion"', b'"deviceProperties"', b'"distributedInfo"', b'"ph"')
+_END: Final = "\0end"
+"""Key of the end time in events that were joined from a begin and an end."""
 _UNUSED: Final = frozenset(("trace", "ac2g", "async_cpu_to_gpu", "fwdbwd", "cpu_instant_event", ""))
 
 
-def sniff_kineto(start: bytes) -> bool:
+def sniff_kineto(path: Path, start: bytes) -> bool:
     """True for JSON that starts like a Chrome trace; whether torch.profiler wrote it, `read_kineto` says."""
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return text[:1] in (b"{", b"[") and any(key in text for key in _SIGNS)
+    if text[:1] not in (b"{", b"["):
+        return False
+    if any(key in text for key in _SIGNS):
+        return True
+    longer = head(path, _LONG_HEAD) if len(start) >= HEAD_BYTES else b""  # other keys may come first
+    return any(key in longer for key in _SIGNS)
 
 
 def read_kineto(path: Path) -> Trace:
@@ -118,7 +126,7 @@ def _paired(events: list[Event], findings: Findings) -> list[Event]:
         if phase == "B":
             stack.append(event)
         elif stack:
-            complete.append({**stack.pop(), "end": event.get("ts")})
+            complete.append({**stack.pop(), _END: event.get("ts")})
         else:
             lost += 1
     lost += sum(map(len, open_events.values()))
@@ -132,8 +140,8 @@ def _timed(events: list[Event], base_ns: int, findings: Findings) -> tuple[list[
     """Events with a readable time, and their start and end in ns."""
     start = decimal_column([event.get("ts") for event in events])
     length = decimal_column([event.get("dur", 0) for event in events])
-    for row in [row for row, event in enumerate(events) if "end" in event]:
-        [end] = decimal_column([events[row]["end"]]).tolist()
+    for row in [row for row, event in enumerate(events) if _END in event]:
+        [end] = decimal_column([events[row][_END]]).tolist()
         length[row] = end - int(start[row]) if ABSENT not in (end, start[row]) else ABSENT
     limit = 1 << 62
     good = (np.abs(start) < limit) & (np.abs(length) < limit) & (abs(base_ns) < limit)
@@ -153,6 +161,7 @@ def _complete(rows: Columns, labels: Column, builder: TraceBuilder, findings: Fi
     if processes.size == 1:  # frames whose process the profiler did not know are filed under 0
         strays = (rows["kind"] == Kind.PYTHON) & (rows["process"] == 0)
         rows["process"][strays] = processes[0]
+    columns_of.part_merged_devices(rows, labels, findings)
     columns_of.fill_devices(rows, labels)
     adopt_processes(rows, labels)
     class_blit_kernels(rows, builder.names(), findings)

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from overlap_lab.loaders.api_names import api_codes
-from overlap_lab.loaders.building import Columns
+from overlap_lab.loaders.api_names import api_codes, copy_directions
+from overlap_lab.loaders.building import Columns, Findings
 from overlap_lab.loaders.chrome_json import Event
 from overlap_lab.loaders.numbers import integer, integer_column, unsigned_column
 from overlap_lab.schema import (
@@ -23,7 +23,7 @@ from overlap_lab.schema import (
 )
 from overlap_lab.trace import Column
 
-__all__ = ["columns", "fill_devices", "labels"]
+__all__ = ["columns", "fill_devices", "labels", "part_merged_devices"]
 
 _NO_STREAM: Final = (-1, (1 << 32) - 1, (1 << 64) - 1)
 _DIRECTIONS: Final = {
@@ -56,8 +56,10 @@ def columns(kind: Kind, events: list[Event]) -> Columns:
     if kind in (Kind.MEMCPY, Kind.MEMSET, Kind.API):
         found["bytes"] = integer_column([a.get("bytes", a.get("size")) for a in args])
     if kind == Kind.API:
-        found["api"] = api_codes(str(e.get("name", "")) for e in events)
-        found["copy_kind"] = _call_directions(found["api"], args)
+        calls = [str(e.get("name", "")) for e in events]
+        found["api"] = api_codes(calls)
+        said = _call_directions(found["api"], args)
+        found["copy_kind"] = np.where(said == CopyKind.UNKNOWN, copy_directions(calls), said)
     if kind == Kind.MEMCPY:
         names = [str(e.get("name", "")) for e in events]
         found["copy_kind"] = np.array([_direction(n, a) for n, a in zip(names, args, strict=True)], np.uint8)
@@ -68,6 +70,24 @@ def columns(kind: Kind, events: list[Event]) -> Columns:
 def labels(events: list[Event]) -> Column:
     """The writer's own process label of each row: the device for device rows, distinct in merged files."""
     return integer_column([_number(event.get("pid")) for event in events])
+
+
+def part_merged_devices(rows: Columns, label: Column, findings: Findings) -> None:
+    """Give devices of several hosts that share a number numbers of their own, in place.
+
+    Writers that merge ranks rename the label of each rank's device and leave its number as it was.
+    """
+    ops = np.isin(rows["kind"], DEVICE_KINDS) & (rows["device"] != ABSENT_DEVICE)
+    pairs = np.unique(np.stack([rows["device"][ops].astype(np.int64), label[ops]]), axis=1)
+    free = int(pairs[0].max(initial=-1)) + 1
+    for device in np.unique(pairs[0]).tolist():
+        for other in pairs[1][pairs[0] == device][1:].tolist():
+            here = (label == other) & (rows["device"] == device) & np.isin(rows["kind"], _ON_DEVICE)
+            rows["device"][here] = free
+            findings.note(
+                f"Device {device} of {other} is shown as device {free}: ranks of several hosts share it."
+            )
+            free += 1
 
 
 def fill_devices(rows: Columns, label: Column) -> None:

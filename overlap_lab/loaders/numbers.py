@@ -17,6 +17,8 @@ from overlap_lab.trace import Column
 __all__ = ["decimal_column", "integer", "integer_column", "unsigned_column"]
 
 _WIDTH: Final = 32
+_CHUNK: Final = 1 << 16
+"""Rows converted at once: the character matrix stays small beside the events."""
 _INT64: Final = np.iinfo(np.int64)
 _UINT64: Final = np.iinfo(np.uint64)
 
@@ -29,8 +31,11 @@ def decimal_column(values: Sequence[object], *, decimals: int = 3) -> Column:
     >>> decimal_column(["1.5", 2, "4026150081288.329", None]).tolist()[:3]
     [1500, 2000, 4026150081288329]
     """
-    if not values:
-        return np.zeros(0, np.int64)
+    chunks = [values[at : at + _CHUNK] for at in range(0, len(values), _CHUNK)]
+    return np.concatenate([np.zeros(0, np.int64), *(_decimal_chunk(chunk, decimals) for chunk in chunks)])
+
+
+def _decimal_chunk(values: Sequence[object], decimals: int) -> Column:
     text = [value if value.__class__ is str else str(value) for value in values]
     cells = np.array(text, f"U{_WIDTH}").view(np.uint32).reshape(len(text), _WIDTH)
     digit = cells - np.uint32(48)

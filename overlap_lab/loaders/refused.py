@@ -55,6 +55,9 @@ def _json(text: bytes) -> str | None:
 
 
 def _sqlite(path: Path) -> str | None:
+    with path.open("rb") as file:
+        if not file.read(16).startswith(SQLITE):
+            return "a compressed database; unpack it first: gunzip FILE"
     try:
         with read_only(path) as connection:
             tables = set(tables_in(connection))

@@ -42,7 +42,7 @@ def _sniff_csv(_path: Path, start: bytes) -> bool:
 _BUILT_IN = (
     Format("rocpd", sniff_rocpd, lambda files: read_rocpd(files[0])),
     Format("rocprofv3-csv", _sniff_csv, read_rocprof_csv),
-    Format("kineto", lambda _, start: sniff_kineto(start), lambda files: read_kineto(files[0])),
+    Format("kineto", sniff_kineto, lambda files: read_kineto(files[0])),
 )
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from overlap_lab.loaders.api_names import copy_directions
 from overlap_lab.loaders.building import Columns
 from overlap_lab.loaders.numbers import integer, integer_column
 from overlap_lab.loaders.rocpd_tables import GuidTables
@@ -75,12 +76,13 @@ class CallArguments:
                 votes.setdefault(pointer, Counter())[stream] += 1
         return {pointer: seen.most_common(1)[0][0] for pointer, seen in votes.items()}
 
-    def columns(self, events: Sequence[Any]) -> Columns:
-        """`stream`, `copy_kind` and `bytes` of the calls with these event ids."""
+    def columns(self, events: Sequence[Any], names: Sequence[str]) -> Columns:
+        """`stream`, `copy_kind` and `bytes` of the calls with these event ids and names."""
+        kinds = np.array([self._kinds.get(event, CopyKind.UNKNOWN) for event in events], np.uint8)
         pointers = [self._pointers.get(event, ABSENT) for event in events]
         return {
             "stream": integer_column([self._streams.get(pointer, ABSENT) for pointer in pointers]),
-            "copy_kind": np.array([self._kinds.get(event, 0) for event in events], np.uint8),
+            "copy_kind": np.where(kinds == CopyKind.UNKNOWN, copy_directions(names), kinds),
             "bytes": integer_column([self._sizes.get(event, ABSENT) for event in events]),
         }
 

@@ -213,7 +213,7 @@ class Part:
 
     def _copy_side(self, source: int | None, target: int | None, name: str) -> tuple[int | None, CopyKind]:
         """The agent whose copy this is, and its direction; the agents' types come before the name."""
-        types = (self._agent_kinds.get(source or 0), self._agent_kinds.get(target or 0))
+        types = (self._agent_kinds.get(source), self._agent_kinds.get(target))
         if types == ("GPU", "GPU"):
             return source, CopyKind.DEVICE_TO_DEVICE if source == target else CopyKind.PEER_TO_PEER
         kind = _DIRECTIONS.get((str(types[0]), str(types[1])))
@@ -238,7 +238,9 @@ class Part:
             mine = {key: column[here] for key, column in columns.items()}
             names = [self._region_names[row] for row in rows]
             if kind == Kind.API:
-                mine |= {"api": api_codes(names)} | self._arguments.columns([event[row] for row in rows])
+                mine |= {"api": api_codes(names)} | self._arguments.columns(
+                    [event[row] for row in rows], names
+                )
             else:
                 names = [self._message(event[r], extra[r]) or self._region_names[r] for r in rows]
             self._add(kind, names, mine)

@@ -13,11 +13,11 @@ from typing import Final
 import numpy as np
 
 from overlap_lab.errors import BrokenTrace
-from overlap_lab.loaders.api_names import api_codes
+from overlap_lab.loaders.api_names import api_codes, copy_directions
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
 from overlap_lab.loaders.csv_sets import prefix_of
 from overlap_lab.loaders.csv_table import Table, TableKind, read_table
-from overlap_lab.loaders.device_rows import adopt_processes, call_rows, class_blit_kernels
+from overlap_lab.loaders.device_rows import adopt_processes, class_blit_kernels, fill_copies_from_calls
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, DEVICE_KINDS, CopyKind, Kind
 from overlap_lab.trace import Source, Trace
 
@@ -133,7 +133,7 @@ class _Reader:
             picked = [names[row] for row in here.tolist()]
             columns = {name: column[here] for name, column in shared.items()}
             if kind == Kind.API:
-                columns["api"] = api_codes(picked)
+                columns |= {"api": api_codes(picked), "copy_kind": copy_directions(picked)}
             self._builder.add(kind, picked, **columns)
 
     def _streams(self, table: Table) -> Columns:
@@ -165,7 +165,7 @@ class _Reader:
 
     def complete(self, rows: Columns, files: Sequence[Path], findings: Findings) -> None:
         """Fill in, in place, the process of device rows and what blit kernels were."""
-        by_thread(rows)
+        _by_thread(rows)
         adopt_processes(rows, rows["device"].astype(np.int64))
         unknown = rows["process"] == ABSENT_PROCESS
         if unknown.any():
@@ -174,10 +174,10 @@ class _Reader:
                 rows["process"][unknown] = int(prefix)
                 findings.note(f"The process id {prefix} is taken from the file name.")
         class_blit_kernels(rows, self._builder.names(), findings)
-        _directions_of_blits(rows)
+        fill_copies_from_calls(rows)
 
 
-def by_thread(rows: Columns) -> None:
+def _by_thread(rows: Columns) -> None:
     """Give device rows the process of their thread, where the calls of one process alone have it."""
     calls = (rows["process"] != ABSENT_PROCESS) & (rows["thread"] != ABSENT)
     pairs = np.unique(np.stack([rows["thread"][calls], rows["process"][calls].astype(np.int64)]), axis=1)
@@ -185,14 +185,6 @@ def by_thread(rows: Columns) -> None:
     threads, process = threads[owners == 1], pairs[1][first[owners == 1]]
     lost = np.flatnonzero((rows["process"] == ABSENT_PROCESS) & np.isin(rows["thread"], threads))
     rows["process"][lost] = process[np.searchsorted(threads, rows["thread"][lost])]
-
-
-def _directions_of_blits(rows: Columns) -> None:
-    """A synchronous `...DtoH` or `...HtoD` call names the direction of the kernel that did it."""
-    copies = (rows["kind"] == Kind.MEMCPY) & (rows["copy_kind"] == CopyKind.UNKNOWN)
-    linked = call_rows(rows, copies)
-    known = np.where(linked >= 0, rows["copy_kind"][linked], CopyKind.UNKNOWN)
-    rows["copy_kind"][copies] = known
 
 
 def _domain(text: str) -> Kind:
