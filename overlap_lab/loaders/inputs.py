@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from overlap_lab.loaders.registry import Format, format_of
 
 __all__ = ["TraceInput", "find_inputs"]
 
+_log = logging.getLogger(__name__)
 _MAX_DEPTH: Final = 4
 _MAX_FILES: Final = 10_000
 _MAX_FOLDERS: Final = 5_000
@@ -74,6 +76,8 @@ def _inputs_in(folder: Path) -> tuple[TraceInput, ...]:
                 found.append(_input_of(file, files))
             except InputError as error:
                 refused.append(error)
+                other_json = file.name.lower().endswith((".json", ".json.gz"))
+                _log.log(logging.DEBUG if other_json else logging.WARNING, "passed over: %s", error)
     if found:
         return tuple(found)
     if refused:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,15 @@ _SUFFIXES: Final = {
 _ROCPROF_V1: Final = "written by rocprof v1; record again with rocprofv3 -f rocpd"
 _RPD: Final = "an RPD file (rocmProfileData), whose reader does not exist yet; record with rocprofv3 -f rocpd"
 _NSYS: Final = "a Nsight Systems SQLite export, whose reader does not exist yet; record with torch.profiler"
+_TABLES: Final = {
+    "rocpd_api rocpd_op": _RPD,
+    "StringIds TARGET_INFO_GPU CUPTI_ACTIVITY_KIND_RUNTIME CUPTI_ACTIVITY_KIND_KERNEL": _NSYS,
+    "HIP HSA COPY OPS KERN": _ROCPROF_V1,
+}
+"""Any one of these tables -> what the file is."""
+_SDK_JSON: Final = re.compile(rb'\{\s*"rocprofiler-sdk-tool"\s*:')
+_EMPTY_FIRST_EVENT: Final = re.compile(rb'"traceEvents"\s*:\s*\[\s*\{\s*\}\s*,')
+"""rocprof v1's mark; its events have categories that torch.profiler has not."""
 
 
 def refusal(path: Path, start: bytes) -> str | None:
@@ -45,13 +55,9 @@ def refusal(path: Path, start: bytes) -> str | None:
 
 
 def _json(text: bytes) -> str | None:
-    if b'"rocprofiler-sdk-tool"' in text:
+    if _SDK_JSON.match(text):
         return "rocprofv3 JSON, whose reader does not exist yet; use -f rocpd or -f csv"
-    if b'"BeginNs"' in text:
-        return _ROCPROF_V1
-    if b'"traceEvents"' in text and (b'"rocmProfileData"' in text or b'"rpd' in text):
-        return _RPD
-    return None
+    return _ROCPROF_V1 if _EMPTY_FIRST_EVENT.search(text) else None
 
 
 def _sqlite(path: Path) -> str | None:
@@ -65,13 +71,5 @@ def _sqlite(path: Path) -> str | None:
         return str(error).removeprefix(f"{path}: ")
     if any(table.startswith("rocpd_info_process") for table in tables):
         return None
-    if {"rocpd_api", "rocpd_op"} & tables:
-        return _RPD
-    if (
-        any(table.startswith("CUPTI_ACTIVITY_KIND_") for table in tables)
-        or {"StringIds", "TARGET_INFO_GPU"} <= tables
-    ):
-        return _NSYS
-    if {"HIP", "HSA", "COPY", "OPS", "KERN"} & tables:
-        return _ROCPROF_V1
-    return "an SQLite file without trace tables; give the database that rocprofv3 -f rocpd wrote"
+    known = (why for marks, why in _TABLES.items() if tables & set(marks.split()))
+    return next(known, "an SQLite file without trace tables; give the database that rocprofv3 -f rocpd wrote")
