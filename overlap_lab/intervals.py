@@ -9,9 +9,23 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["covered_ns", "gaps", "intersect", "length", "subtract", "union"]
+__all__ = [
+    "Intervals",
+    "Ints",
+    "Mask",
+    "clip",
+    "covered_ns",
+    "gaps",
+    "intersect",
+    "length",
+    "outermost",
+    "spread",
+    "subtract",
+    "union",
+]
 
 Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 Intervals = tuple[Ints, Ints]
 
 
@@ -80,3 +94,39 @@ def covered_ns(intervals: Intervals, start: Ints, end: Ints) -> Ints:
         return np.asarray(np.where(index > 0, done[index - 1], 0) + inside, np.int64)
 
     return np.asarray(np.maximum(before(end) - before(start), 0), np.int64)
+
+
+def clip(start: Ints, end: Ints, window: tuple[int, int] | None) -> Intervals:
+    """Each interval cut at the edges of the window; one that lies outside becomes empty. Keeps the length."""
+    if window is None:
+        return start, end
+    first, last = window
+    cut_start = np.clip(start, first, last)
+    return cut_start, np.maximum(np.clip(end, first, last), cut_start)
+
+
+def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """All (owner, index) pairs with first[owner] <= index < last[owner]."""
+    counts = np.maximum(last - first, 0)
+    owner = np.repeat(np.arange(first.size), counts)
+    offset = np.arange(owner.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    return owner, np.repeat(first, counts) + offset
+
+
+def outermost(group: Ints, start: Ints, end: Ints) -> Ints:
+    """For each interval the index of the outermost one of its group that encloses it, maybe itself.
+
+    Intervals that overlap without nesting enclose nothing. Of equal intervals the first is the outer one.
+    """
+    if start.size == 0:
+        return np.zeros(0, np.int64)
+    order = np.lexsort((-end, start, group))
+    ranks = np.unique(end, return_inverse=True)[1].astype(np.int64)[order]
+    dense = np.unique(group, return_inverse=True)[1].astype(np.int64)[order]
+    reach = np.maximum.accumulate(dense * (end.size + 1) + ranks + 1)
+    own = dense * (end.size + 1) + ranks + 1
+    outer = np.r_[True, own[1:] > reach[:-1]]
+    holder = np.maximum.accumulate(np.where(outer, np.arange(order.size), 0))
+    result = np.empty(order.size, np.int64)
+    result[order] = order[holder]
+    return result

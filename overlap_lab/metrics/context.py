@@ -1,0 +1,79 @@
+"""Everything that several measures need, worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from overlap_lab.intervals import Intervals, Ints, clip, union
+from overlap_lab.link import Link
+from overlap_lab.metrics.drained import Drains, drains_of, stream_drains_of
+from overlap_lab.metrics.material import Material, material_of
+from overlap_lab.metrics.waits import Waits, waits_of
+from overlap_lab.trace import Trace
+
+__all__ = ["Context", "Window", "context_of"]
+
+Window = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Context(Material):
+    """Material with its waits and drains, seen through a window or whole."""
+
+    waits: Waits
+    drains: Mapping[int, Drains]
+    """Per device."""
+    stream_drains: Mapping[tuple[int, int], tuple[Drains, ...]]
+    """Per (device, stream): one entry for each process that has such a stream."""
+    window: Window | None = None
+    undecided: Mapping[int, Ints] | None = None
+    """Per device the gaps (by index) whose cause depends on how its clock is shifted."""
+
+    def within(self, window: Window | None) -> Context:
+        """The same trace seen through another window; waits and drains stay as the whole trace decides."""
+        return replace(self, window=window)
+
+    def window_of(self, device: int) -> Window:
+        """The interval that the device's ratios divide by: the given one, else first op to last op."""
+        lane = self.devices[device]
+        return self.window or (lane.first, lane.last)
+
+    def busy(self, device: int) -> Intervals:
+        """When the device was busy inside the window."""
+        return union(*clip(*self.devices[device].busy, self.window))
+
+    def blocked(self, device: int, *, terminal: bool) -> Intervals:
+        """When the device's feeding threads were blocked, with or without its terminal waits."""
+        mine = np.isin(self.waits.thread, self.feeds.threads(device))
+        if not terminal:
+            mine[self.drains[device].terminal_waits] = False
+        return union(*clip(self.waits.start[mine], self.waits.end[mine], self.window))
+
+    def is_fed(self, device: int) -> bool:
+        """Whether any enqueue call is linked to an op of the device."""
+        return self.feeds.threads(device).size > 0
+
+
+def context_of(trace: Trace, links: Link, *, shift: Mapping[int, int] | None = None) -> Context:
+    """Prepare a repaired trace; `shift` moves the ops of a device by some ns, to test another clock."""
+    material = material_of(_shifted(trace, links, shift) if shift else trace, links)
+    waits = waits_of(material)
+    ops, feeds = material.ops, material.feeds
+    return Context(
+        **{each.name: getattr(material, each.name) for each in fields(material)},
+        waits=waits,
+        drains=drains_of(ops, feeds, material.devices, waits),
+        stream_drains=stream_drains_of(ops, feeds, waits),
+    )
+
+
+def _shifted(trace: Trace, links: Link, shift: Mapping[int, int]) -> Trace:
+    start, end = trace.start_ns.copy(), trace.end_ns.copy()
+    for device, more in shift.items():
+        rows = links.op[links.device == device]
+        start[rows] += more
+        end[rows] += more
+    return trace.replace(start_ns=start, end_ns=end)

@@ -1,0 +1,136 @@
+"""Waits that returned on an empty device or stream, and what the idle gap behind them is made of."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from overlap_lab.intervals import Ints, clip, length, spread
+from overlap_lab.link import dense_codes
+from overlap_lab.metrics.ops import Lane, Ops, lane_of
+from overlap_lab.metrics.opset import LONG_AGO
+from overlap_lab.metrics.scopes import Feeds
+from overlap_lab.metrics.settings import SLACK_NS
+from overlap_lab.metrics.waits import Waits
+from overlap_lab.schema import ABSENT
+
+__all__ = ["Drains", "drains_of", "stream_drains_of", "waited_devices"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drains:
+    """Drains of one device or stream; entry i of the arrays up to `wait` is drained gap i, in time order."""
+
+    gap: Ints
+    """Index of the gap in the lane."""
+    start: Ints
+    """End of the last op before the drain."""
+    returned: Ints
+    """Return of the wait, within the gap: `return` ends and `refill` begins."""
+    enqueued: Ints
+    """Start of the next op's enqueue call, within the gap: `refill` ends and `launch` begins."""
+    end: Ints
+    """Start of the next op."""
+    wait: Ints
+    """The wait that returned last."""
+    terminal_waits: Ints
+    """Waits that returned on an empty device and had no later op."""
+    lane: Lane
+
+    @property
+    def ops(self) -> int:
+        """How many ops ran on the lane."""
+        return self.lane.index.size
+
+    def busy_in(self, window: tuple[int, int] | None) -> int:
+        """Busy time of the lane inside the window."""
+        return length(clip(*self.lane.busy, window))
+
+
+def drains_of(ops: Ops, feeds: Feeds, devices: Mapping[int, Lane], waits: Waits) -> dict[int, Drains]:
+    """The drains of each device, by its feeding threads' waits for one of its ops."""
+    wait, waited_for = waited_devices(ops, waits)
+    result = {}
+    for device, lane in devices.items():
+        candidates = wait[waited_for == device]
+        fed = np.isin(waits.thread[candidates], feeds.threads(device))
+        result[device] = _drains(ops, lane, waits, candidates[fed])
+    return result
+
+
+def waited_devices(ops: Ops, waits: Waits) -> tuple[Ints, Ints]:
+    """Distinct pairs (wait, device that it waited for an op of), by wait."""
+    pair = waits.scopes.call
+    until = waits.end + np.where(waits.explicit, SLACK_NS, 0)
+    ended = waits.scopes.ask("last_end", waits.scopes.limit, waits.start[pair], until[pair]) != LONG_AGO
+    wait = np.r_[pair[ended], waits.own_call]
+    device = np.r_[waits.scopes.device()[ended], ops.device[waits.own_op]]
+    pairs = np.unique(np.stack((wait, device)), axis=1)
+    return pairs[0], pairs[1]
+
+
+def stream_drains_of(ops: Ops, feeds: Feeds, waits: Waits) -> dict[tuple[int, int], tuple[Drains, ...]]:
+    """The drains of each (device, stream), one entry for each process that uses such a stream."""
+    touched = _touched_streams(ops, waits)
+    result: dict[tuple[int, int], tuple[Drains, ...]] = {}
+    for (owner, device, stream), members in sorted(ops.index.items()):
+        if stream == ABSENT:
+            continue
+        lane = lane_of(ops, members)
+        candidates = touched.get((owner, device, stream), np.zeros(0, np.int64))
+        fed = np.isin(waits.thread[candidates], feeds.threads(device))
+        drains = _drains(ops, lane, waits, candidates[fed])
+        result[(device, stream)] = (*result.get((device, stream), ()), drains)
+    return result
+
+
+def _drains(ops: Ops, lane: Lane, waits: Waits, candidates: Ints) -> Drains:
+    """Which of the candidate waits left the lane empty, merged by the gap that followed."""
+    returns = waits.end[candidates]
+    reach = lane.ops.reach_before(returns)
+    empty = reach <= returns + SLACK_NS
+    later = lane.ops.has_later(returns)
+    gap = np.searchsorted(lane.gap_start, reach, side="right") - 1
+    at = np.maximum(gap, 0)
+    inside = (gap >= 0) & (lane.gap_end.size > 0)
+    if lane.gap_end.size:
+        inside &= reach < lane.gap_end[at]
+    drained = np.flatnonzero(empty & later & inside)
+    order = drained[np.lexsort((candidates[drained], returns[drained], gap[drained]))]
+    last = np.r_[gap[order][1:] != gap[order][:-1], True] if order.size else np.zeros(0, np.bool_)
+    chosen = order[last]
+    number = gap[chosen]
+    start, end = lane.gap_start[number], lane.gap_end[number]
+    returned = np.clip(returns[chosen], start, end)
+    enqueued = np.clip(ops.enqueue[lane.next_op[number]], returned, end)
+    return Drains(
+        number, start, returned, enqueued, end, candidates[chosen], candidates[empty & ~later], lane
+    )
+
+
+def _touched_streams(ops: Ops, waits: Waits) -> dict[tuple[int, int, int], Ints]:
+    """(owner, device, stream) -> waits with an op of it outstanding at their start, or their own op on it."""
+    scopes = waits.scopes
+    until = waits.end[scopes.call] + SLACK_NS
+    found = [(waits.own_call, waits.own_op)]
+    for set_id in np.unique(scopes.set_id).tolist():
+        mine = np.flatnonzero(scopes.set_id == set_id)
+        members = scopes.sets[set_id]
+        low = np.searchsorted(members.end, waits.start[scopes.call[mine]], side="right")
+        high = np.searchsorted(members.end, until[mine], side="right")
+        which, at = spread(low, high)
+        before = members.end_enqueue[at] < scopes.limit[mine[which]]
+        found.append((scopes.call[mine[which[before]]], members.by_end[at[before]]))
+    wait, op = (np.concatenate(column) for column in zip(*found, strict=True))
+    code = dense_codes(ops.owner[op], ops.device[op], ops.stream[op])
+    order = np.lexsort((wait, code))
+    edges = np.flatnonzero(np.r_[True, code[order][1:] != code[order][:-1], True]) if order.size else order
+    result: dict[tuple[int, int, int], Ints] = {}
+    for first, last in itertools.pairwise(edges):
+        one = int(op[order[first]])
+        key = (int(ops.owner[one]), int(ops.device[one]), int(ops.stream[one]))
+        result[key] = np.unique(wait[order[first:last]])
+    return result

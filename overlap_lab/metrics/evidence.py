@@ -1,0 +1,200 @@
+"""Which host calls waited for the device, by what ended when: section "Host blocking" of the measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from overlap_lab.intervals import Ints, Mask, spread
+from overlap_lab.metrics.material import Material
+from overlap_lab.metrics.opset import LONG_AGO
+from overlap_lab.metrics.scopes import OwnOps, Scopes, own_ops_of, scopes_of
+from overlap_lab.metrics.settings import (
+    FLOOR_NS,
+    LONGEST_FLOOR_NS,
+    NEARNESS_NS,
+    RECORD_FLOORS,
+    SAMPLES_FOR_OWN_FLOOR,
+    SLACK_NS,
+)
+from overlap_lab.schema import ALWAYS_WAITS, MAY_WAIT, Api, CopyKind, Memory
+from overlap_lab.trace import Trace
+
+__all__ = ["Calls", "calls_of", "is_pinned", "is_sync", "lock_waits", "synchronous", "tentative"]
+
+_SYNCS = tuple(api for api in ALWAYS_WAITS if api is not Api.MEMCPY)
+_ALL_MUST_END = (
+    Api.ALLOC,
+    Api.FREE,
+    Api.HOST_ALLOC,
+    Api.HOST_FREE,
+    Api.STREAM_DESTROY,
+    Api.MODULE_LOAD,
+)
+_EVENT_CALLS = (Api.STREAM_WAIT_EVENT, Api.EVENT_RECORD)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calls:
+    """Host calls that could wait, with what their return can depend on."""
+
+    row: Ints
+    api: Ints
+    start: Ints
+    end: Ints
+    scopes: Scopes
+    own: OwnOps
+    outstanding: Mask
+    """Something of the scope was outstanding at the call's start."""
+    thread: Ints
+    owner: Ints
+    floor: Ints
+    """A may-wait call must last longer than this to be asked what it waited for."""
+    floors: Mapping[str, int]
+    """Floor of each call name that has one of its own."""
+
+
+def calls_of(material: Material) -> Calls:
+    """Every always-wait and may-wait call, those inside a stream capture left out."""
+    trace, links, ops = material.trace, material.links, material.ops
+    could = trace.is_host_call & np.isin(trace.api, ALWAYS_WAITS + MAY_WAIT) & ~links.captured
+    row = np.flatnonzero(could)
+    own = own_ops_of(links, ops, row)
+    scopes = _without_bystanders(scopes_of(trace, links, ops, material.feeds, row), own, trace.start_ns[row])
+    start, end = trace.start_ns[row], trace.end_ns[row]
+    outstanding = scopes.per_call(scopes.ask("reach_before", scopes.limit), row.size) > start
+    floor, floors = _floors(trace, row, outstanding)
+    return Calls(
+        row=row,
+        api=trace.api[row].astype(np.int64),
+        start=start,
+        end=end,
+        scopes=scopes,
+        own=own,
+        outstanding=outstanding,
+        thread=links.thread[row],
+        owner=ops.row_owner[row],
+        floor=floor,
+        floors=floors,
+    )
+
+
+def _without_bystanders(scopes: Scopes, own: OwnOps, start: Ints) -> Scopes:
+    """Without the streams that a null-stream copy did not wait for: their work ran on past the copy."""
+    if not scopes.from_null.any():
+        return scopes
+    reach = scopes.ask("reach_before", scopes.limit)
+    copied = own.last_end[scopes.call]
+    ran_on = (copied != LONG_AGO) & (reach > copied) & (reach > start[scopes.call])
+    return scopes.where(~(scopes.from_null & ran_on))
+
+
+def synchronous(calls: Calls) -> tuple[Mask, Ints]:
+    """Per call whether it is an always-wait that waited, and the end of the last op it depended on.
+
+    A synchronous copy without a record of its copy waited too, with LONG_AGO as that end unless an op of
+    its scope ended meanwhile.
+    """
+    by_name = np.isin(calls.api, ALWAYS_WAITS)
+    until = calls.end + SLACK_NS
+    bound = _last_ends(calls, until)
+    copy = calls.api == Api.MEMCPY
+    copied = copy & calls.own.exists & (calls.own.last_end <= until)
+    bound = np.where(copied, np.maximum(bound, calls.own.last_end), bound)
+    waited = by_name & ((bound != LONG_AGO) | (copy & ~calls.own.exists))
+    return waited, np.minimum(bound, calls.end)
+
+
+def _floors(trace: Trace, row: Ints, outstanding: Mask) -> tuple[Ints, dict[str, int]]:
+    """The floor of each call, and of each name that has one of its own."""
+    duration = trace.end_ns[row] - trace.start_ns[row]
+    names = trace.name[row].astype(np.int64)
+    floor = np.full(row.size, FLOOR_NS, np.int64)
+    own: dict[str, int] = {}
+    free = ~outstanding
+    values, counts = np.unique(names[free], return_counts=True)
+    for name in values[counts >= SAMPLES_FOR_OWN_FLOOR].tolist():
+        tail = float(np.percentile(duration[free & (names == name)], 99))
+        limit = int(np.clip(round(tail), FLOOR_NS, LONGEST_FLOOR_NS))
+        floor[names == name] = limit
+        own[trace.names[name] if name >= 0 else ""] = limit
+    return floor, own
+
+
+def tentative(material: Material, calls: Calls) -> tuple[Mask, Ints]:
+    """Per call whether the evidence of a may-wait call holds, and the end of the last op it depended on.
+
+    For launches that is only what each launch shows by itself; the queue must look full besides.
+    """
+    long = np.isin(calls.api, MAY_WAIT) & (calls.end - calls.start > calls.floor)
+    ended = _last_ends(calls, calls.end)
+    ended = np.where(ended >= calls.end - NEARNESS_NS, ended, LONG_AGO)
+    copied = _own_copy(material, calls)
+    copied_end = np.where(copied, np.minimum(calls.own.last_end, calls.end), LONG_AGO)
+    bound = np.where(calls.api == Api.MEMCPY_ASYNC, np.maximum(ended, copied_end), ended)
+    reach = calls.scopes.per_call(calls.scopes.ask("reach_before", calls.scopes.limit), calls.row.size)
+    all_ended = (reach > calls.start) & (reach <= calls.end) & (reach >= calls.end - NEARNESS_NS)
+    must = np.isin(calls.api, _ALL_MUST_END)
+    bound = np.where(must, np.where(all_ended, reach, LONG_AGO), bound)
+    short_record = np.isin(calls.api, _EVENT_CALLS) & (calls.end - calls.start <= RECORD_FLOORS * calls.floor)
+    waited = long & (bound != LONG_AGO) & ~short_record
+    return waited, bound
+
+
+def lock_waits(calls: Calls, waited: Mask, bound: Ints) -> tuple[Mask, Ints]:
+    """Event records and stream-wait-events held up by another thread's wait, and where its last op ended."""
+    held = np.zeros(calls.row.size, np.bool_)
+    released = np.full(calls.row.size, LONG_AGO, np.int64)
+    asked = np.flatnonzero(np.isin(calls.api, _EVENT_CALLS) & (calls.end - calls.start > calls.floor))
+    others = np.flatnonzero(waited)
+    if asked.size == 0 or others.size == 0:
+        return held, released
+    others = others[np.argsort(calls.end[others], kind="stable")]
+    ends = calls.end[others]
+    earliest = np.maximum(calls.end[asked] - NEARNESS_NS, calls.start[asked] + 1)
+    first = np.searchsorted(ends, earliest, side="left")
+    which, at = spread(first, np.searchsorted(ends, calls.end[asked], side="right"))
+    mine, theirs = asked[which], others[at]
+    blames = (
+        (calls.start[theirs] < calls.start[mine])
+        & (calls.thread[theirs] != calls.thread[mine])
+        & (calls.owner[theirs] == calls.owner[mine])
+    )
+    held[mine[blames]] = True
+    np.maximum.at(released, mine[blames], bound[theirs[blames]])
+    return held, released
+
+
+def _last_ends(calls: Calls, until: Ints) -> Ints:
+    """Latest end, by `until`, of the ops of each call's scope that were outstanding at its start."""
+    pair = calls.scopes.call
+    ends = calls.scopes.ask("last_end", calls.scopes.limit, calls.start[pair], until[pair])
+    return calls.scopes.per_call(ends, calls.row.size)
+
+
+def _own_copy(material: Material, calls: Calls) -> Mask:
+    """Async copies whose own copy started inside the call and ended there, or ran long before the return."""
+    trace, own = material.trace, calls.own
+    inside = own.exists & (own.first_start >= calls.start) & (own.first_start < calls.end)
+    ended = own.last_end <= calls.end
+    ran_on = (calls.end - own.first_start > calls.floor) & ~ended
+    on_device = trace.copy_kind[calls.row] == CopyKind.DEVICE_TO_DEVICE
+    recorded = trace.copy_kind[material.links.op[own.op]] == CopyKind.DEVICE_TO_DEVICE
+    on_device[own.call[recorded]] = True
+    free = is_pinned(material, calls) | (on_device & (trace.source.vendor == "nvidia"))
+    return np.asarray((calls.api == Api.MEMCPY_ASYNC) & inside & (ended | ran_on) & ~free)
+
+
+def is_pinned(material: Material, calls: Calls) -> Mask:
+    """Copies that the file records as copies of pinned memory, at the call or at its copy."""
+    memory = material.trace.memory
+    pinned = np.asarray(memory[calls.row] == Memory.PINNED)
+    pinned[calls.own.call[memory[material.links.op[calls.own.op]] == Memory.PINNED]] = True
+    return pinned
+
+
+def is_sync(api: Ints) -> Mask:
+    """Synchronize calls: the always-waits that are not copies."""
+    return np.isin(api, _SYNCS)

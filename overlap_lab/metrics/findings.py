@@ -1,0 +1,141 @@
+"""Sentences that a person acts on; the first is the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from overlap_lab.metrics.blocking import threads_by_tag
+from overlap_lab.metrics.context import Context
+from overlap_lab.metrics.drains import device_drains
+from overlap_lab.metrics.idle import device_idle
+from overlap_lab.quality import Quality
+from overlap_lab.report import Cell, Finding, Severity, Table
+from overlap_lab.schema import Fault
+from overlap_lab.units import format_ns
+
+__all__ = ["findings_of"]
+
+_UNLINKED_SHARE = 0.05
+_NOTABLE_HOST_FUNCTION_SHARE = 0.01
+
+
+def findings_of(context: Context, faults: Quality, tables: Mapping[str, Table]) -> tuple[Finding, ...]:
+    """The verdict first, then what else deserves a look, errors before warnings before remarks."""
+    rest = [*_quality(context, faults), *_devices(context), *_host(context)]
+    order = list(Severity)
+    rest.sort(key=lambda finding: order.index(finding.severity))
+    return (_verdict(context, tables), *rest)
+
+
+def _verdict(context: Context, tables: Mapping[str, Table]) -> Finding:
+    if not context.trace.is_host_call.any():
+        return Finding("verdict", Severity.INFO, "no host records: what blocks the host cannot be told")
+    if not context.devices:
+        return Finding("verdict", Severity.INFO, "no device records: what the host waited for cannot be told")
+    rows = [_named(tables["calls_by_cause"], index) for index in range(len(tables["calls_by_cause"].rows))]
+    drains = sum(int(row["drains"] or 0) for row in rows)
+    if not rows:
+        return Finding("verdict", Severity.INFO, "nothing blocks: no call waited for the device")
+    if drains == 0 and _only_terminal(tables["waits"]):
+        blocked = sum(int(row["blocked"] or 0) for row in rows)
+        return Finding(
+            "verdict",
+            Severity.INFO,
+            f"nothing blocks: the host waits only at the end ({format_ns(blocked)}) and drains no device",
+            evidence={"blocked_ns": blocked, "drains": 0},
+        )
+    return _worst(context, rows)
+
+
+def _worst(context: Context, rows: list[dict[str, Cell]]) -> Finding:
+    """The call that costs the device most idle time, or where none does, the host most blocked time."""
+    worst = rows[0]
+    same = [row for row in rows if row["call"] == worst["call"] and row["reason"] == worst["reason"]]
+    count, blocked, drains, idle = (
+        sum(int(row[name] or 0) for row in same) for name in ("count", "blocked", "drains", "idle_caused")
+    )
+    title = f"{worst['call']} blocked the host {_times(count)} for {format_ns(blocked)}"
+    if drains:
+        which = f"device {next(iter(context.devices))}" if len(context.devices) == 1 else "devices"
+        title += f" and drained {which} {_times(drains)} ({format_ns(idle)} idle)"
+    else:
+        title += " and drained no device"
+    where = [f"in {row}" for row in (worst["range"], worst["op"]) if row]
+    title += f", mostly {' '.join(where)}" if where else ""
+    return Finding(
+        "verdict",
+        Severity.WARNING,
+        title,
+        evidence={
+            "call": worst["call"],
+            "reason": worst["reason"],
+            "count": count,
+            "blocked_ns": blocked,
+            "drains": drains,
+            "idle_ns": idle,
+            "range": worst["range"],
+            "op": worst["op"],
+        },
+    )
+
+
+def _named(rows: Table, index: int) -> dict[str, Cell]:
+    return dict(zip((column.name for column in rows.columns), rows.rows[index], strict=True))
+
+
+def _only_terminal(waits: Table) -> bool:
+    at = [column.name for column in waits.columns].index("terminal")
+    return all(bool(row[at]) for row in waits.rows)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _devices(context: Context) -> Iterator[Finding]:
+    for device in context.devices:
+        idle = device_idle(context, device)
+        waited = int(idle["device/idle/host_function"] or 0)
+        if waited > _NOTABLE_HOST_FUNCTION_SHARE * int(idle["device/window"] or 0):
+            title = f"device {device} was idle for {format_ns(waited)} behind host functions"
+            yield Finding("host_function_idle", Severity.INFO, title, {"device": device}, {"idle_ns": waited})
+        late = int(idle["device/idle/host_late"] or 0)
+        drains = device_drains(context, device)
+        if (
+            context.is_fed(device)
+            and late > max(int(drains["drain/idle"] or 0), 0)
+            and 10 * late > int(idle["device/window"] or 0)
+        ):
+            title = f"device {device} was idle for {format_ns(late)} because the host launched late"
+            yield Finding("host_late", Severity.WARNING, title, {"device": device}, {"idle_ns": late})
+
+
+def _host(context: Context) -> Iterator[Finding]:
+    values = threads_by_tag(context)
+    redundant = int(values["host/redundant_waits"].sum())
+    if redundant:
+        title = f"{redundant} synchronize call{'s' if redundant > 1 else ''} waited for nothing"
+        yield Finding("redundant_waits", Severity.INFO, title, evidence={"count": redundant})
+    unknown = int(values["host/unknown_wait"].sum())
+    if unknown:
+        title = f"waits of {format_ns(unknown)} were for work outside of the file, or for nothing"
+        yield Finding("unknown_wait", Severity.WARNING, title, evidence={"unknown_wait_ns": unknown})
+
+
+def _quality(context: Context, faults: Quality) -> Iterator[Finding]:
+    inverted = faults.count[Fault.INVERTED]
+    if inverted:
+        title = f"{inverted} operations start before their launch: host and device clocks disagree"
+        yield Finding("inverted_clocks", Severity.ERROR, title, evidence={"count": inverted})
+    share = faults.share(Fault.UNLINKED_OPS) or 0.0
+    if share > _UNLINKED_SHARE and context.trace.is_host_call.any():
+        title = f"{share:.0%} of the device operations have no call: run-ahead and causes rest on the others"
+        yield Finding("unlinked_ops", Severity.WARNING, title, evidence={"share": share})
+    if faults.count[Fault.TRUNCATED]:
+        yield Finding("truncated", Severity.WARNING, "the trace is cut off: its end is missing")
+    clipped = faults.count[Fault.CLIPPED]
+    if clipped:
+        title = f"{clipped} operations had impossible durations: {format_ns(faults.cut_ns)} cut off"
+        yield Finding(
+            "clipped", Severity.WARNING, title, evidence={"count": clipped, "cut_ns": faults.cut_ns}
+        )

@@ -1,0 +1,34 @@
+"""A linked trace in the shapes that the wait rules ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from overlap_lab.link import Link
+from overlap_lab.metrics.ops import Lane, Ops, device_lanes, ops_of
+from overlap_lab.metrics.queue import Queue, queue_of
+from overlap_lab.metrics.scopes import Feeds, feeds_of
+from overlap_lab.trace import Trace
+
+__all__ = ["Material", "material_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Material:
+    """A repaired, linked trace: its ops, who feeds which device, and each device's lane and queue."""
+
+    trace: Trace
+    links: Link
+    ops: Ops
+    feeds: Feeds
+    devices: Mapping[int, Lane]
+    queues: Mapping[int, Queue]
+
+
+def material_of(trace: Trace, links: Link) -> Material:
+    """Group the ops of a repaired, linked trace."""
+    ops = ops_of(trace, links)
+    devices = device_lanes(ops)
+    queues = {device: queue_of(trace, links, ops, lane) for device, lane in devices.items()}
+    return Material(trace, links, ops, feeds_of(links, ops), devices, queues)

@@ -1,0 +1,170 @@
+"""Device ops as columns, grouped by process, device and stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from overlap_lab.intervals import Intervals, Ints, union
+from overlap_lab.link import Link, dense_codes
+from overlap_lab.metrics.opset import OpSet
+from overlap_lab.schema import ABSENT_DEVICE, ABSENT_PROCESS
+from overlap_lab.trace import Trace
+
+__all__ = ["Lane", "Ops", "device_lanes", "lane_of", "ops_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ops:
+    """Entry i of every array is op i of the link; sets of ops are made on demand and kept."""
+
+    start: Ints
+    end: Ints
+    enqueue: Ints
+    enqueue_end: Ints
+    owner: Ints
+    """Dense number of the op's (part, process)."""
+    row_owner: Ints
+    """The same for every row of the trace, by its own process."""
+    unowned: dict[int, Ints]
+    """Owner -> ops of its part whose process nobody knows; they belong to every process of the part."""
+    device: Ints
+    stream: Ints
+    streams: dict[tuple[int, int], tuple[int, ...]]
+    """(owner, device) -> its streams."""
+    index: dict[tuple[int, int, int], Ints]
+    """(owner, device, stream) -> ops."""
+    sets: dict[tuple[int, int, int | None], OpSet] = field(default_factory=dict)
+
+    def of_stream(self, owner: int, device: int, stream: int) -> OpSet:
+        """Ops of one stream of one process."""
+        key = (owner, device, stream)
+        if key not in self.sets:
+            self.sets[key] = OpSet.of(self._members(owner, device, (stream,)), self.enqueue, self.end)
+        return self.sets[key]
+
+    def of_device(self, owner: int, device: int) -> OpSet:
+        """Ops of one process on one device."""
+        key = (owner, device, None)
+        if key not in self.sets:
+            members = self._members(owner, device, self.streams.get((owner, device), ()))
+            self.sets[key] = OpSet.of(members, self.enqueue, self.end)
+        return self.sets[key]
+
+    def _members(self, owner: int, device: int, streams: tuple[int, ...]) -> Ints:
+        found = [self.index[(owner, device, s)] for s in streams if (owner, device, s) in self.index]
+        loose = self.unowned.get(owner)
+        if loose is not None:
+            matches = (self.device[loose] == device) & np.isin(self.stream[loose], streams)
+            found.append(loose[matches])
+        return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lane:
+    """Ops that run on one device, of every process, or on one stream, and when they kept it busy."""
+
+    index: Ints
+    """The ops among all ops of the trace."""
+    ops: OpSet
+    busy: Intervals
+    first: int
+    """Start of the first op: the default window's begin."""
+    last: int
+    """End of the last op."""
+    gap_start: Ints
+    gap_end: Ints
+    next_op: Ints
+    """Per gap the op (among all ops) that ends it, the first enqueued where several start at once."""
+    previous_op: Ints
+    """Per gap the op whose end opens it, the last enqueued where several end at once."""
+
+
+def ops_of(trace: Trace, links: Link) -> Ops:
+    """Columns and groups of the device ops of a linked trace."""
+    op_part, row_part = trace.part[links.op], trace.part
+    part = np.r_[op_part, row_part]
+    process = np.r_[links.process, trace.process.astype(np.int64)]
+    codes = dense_codes(part, process)
+    owner, row_owner = codes[: links.op.size], codes[links.op.size :]
+    order = np.lexsort((links.stream, links.device, owner))
+    keys = np.stack((owner, links.device, links.stream))[:, order]
+    index: dict[tuple[int, int, int], Ints] = {}
+    streams: dict[tuple[int, int], tuple[int, ...]] = {}
+    if order.size:
+        edges = np.flatnonzero(np.r_[True, (keys[:, 1:] != keys[:, :-1]).any(axis=0), True])
+        for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            who, device, stream = (int(value) for value in keys[:, first])
+            index[(who, device, stream)] = np.sort(order[first:last])
+            streams[(who, device)] = (*streams.get((who, device), ()), stream)
+    unowned = _unowned(trace, links, row_owner)
+    _add_loose_streams(streams, unowned, links)
+    return Ops(
+        start=trace.start_ns[links.op],
+        end=trace.end_ns[links.op],
+        enqueue=links.enqueue_start_ns,
+        enqueue_end=links.enqueue_end_ns,
+        owner=owner,
+        row_owner=row_owner,
+        unowned=unowned,
+        device=links.device,
+        stream=links.stream,
+        streams=streams,
+        index=index,
+    )
+
+
+def _unowned(trace: Trace, links: Link, row_owner: Ints) -> dict[int, Ints]:
+    loose = np.flatnonzero(links.process == ABSENT_PROCESS)
+    result: dict[int, Ints] = {}
+    for part in np.unique(trace.part[links.op[loose]]).tolist():
+        mine = loose[trace.part[links.op[loose]] == part]
+        host = (trace.part == part) & (trace.process != ABSENT_PROCESS) & trace.is_host_call
+        result |= dict.fromkeys(np.unique(row_owner[host]).tolist(), mine)
+    return result
+
+
+def _add_loose_streams(
+    streams: dict[tuple[int, int], tuple[int, ...]], unowned: dict[int, Ints], links: Link
+) -> None:
+    for owner, loose in unowned.items():
+        pairs = set(zip(links.device[loose].tolist(), links.stream[loose].tolist(), strict=True))
+        for device, stream in sorted(pairs):
+            known = streams.get((owner, device), ())
+            streams[(owner, device)] = known if stream in known else (*known, stream)
+
+
+def device_lanes(ops: Ops) -> dict[int, Lane]:
+    """Per device number, sorted, what ran there. Ops without a known device are one device, ABSENT_DEVICE,
+    where nothing else is known; beside known devices they belong to none."""
+    numbers = np.unique(ops.device).tolist()
+    if len(numbers) > 1:
+        numbers = [number for number in numbers if number != ABSENT_DEVICE]
+    return {number: lane_of(ops, np.flatnonzero(ops.device == number)) for number in numbers}
+
+
+def lane_of(ops: Ops, index: Ints) -> Lane:
+    """The lane of one or more ops."""
+    start, end, enqueue = ops.start[index], ops.end[index], ops.enqueue[index]
+    first, last = int(start.min()), int(end.max())
+    busy = union(start, end)
+    edge_start, edge_end = np.r_[first, busy[1]], np.r_[busy[0], last]
+    real = edge_end > edge_start
+    gap_start, gap_end = edge_start[real], edge_end[real]
+    # Ops of zero length keep nothing busy, so they neither open nor end a gap of the union, but at the edges.
+    by_start = np.lexsort((-end, enqueue, start))
+    following = by_start[np.minimum(np.searchsorted(start[by_start], gap_end), index.size - 1)]
+    by_end = np.lexsort((enqueue, end))
+    preceding = by_end[np.maximum(np.searchsorted(end[by_end], gap_start, side="right") - 1, 0)]
+    return Lane(
+        index=index,
+        ops=OpSet.of(index, ops.enqueue, ops.end),
+        busy=busy,
+        first=first,
+        last=last,
+        gap_start=gap_start,
+        gap_end=gap_end,
+        next_op=index[following],
+        previous_op=index[preceding],
+    )

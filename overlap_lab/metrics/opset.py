@@ -1,0 +1,94 @@
+"""Questions about the ops of one scope: what was outstanding, what ended when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from overlap_lab.intervals import Ints, Mask
+
+__all__ = ["LONG_AGO", "OpSet", "last_below"]
+
+LONG_AGO = np.iinfo(np.int64).min
+"""An end before every time: the answer where no op qualifies."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpSet:
+    """Ops of one scope in two orders, so that every question is a binary search."""
+
+    enqueue: Ints
+    """Enqueue starts, sorted."""
+    reach: Ints
+    """Latest end among the first i ops in that order; entry 0 is LONG_AGO."""
+    end: Ints
+    """Ends, sorted."""
+    end_enqueue: Ints
+    """Enqueue start of the op with that end."""
+    by_end: Ints
+    """Index of the op with that end, among all ops of the trace."""
+
+    @classmethod
+    def of(cls, index: Ints, enqueue: Ints, end: Ints) -> OpSet:
+        """The set of the ops `index`; the arrays hold all ops of the trace."""
+        mine, mine_end = enqueue[index], end[index]
+        order = np.argsort(mine, kind="stable")
+        by_end = np.lexsort((mine, mine_end))
+        reach = np.r_[np.int64(LONG_AGO), np.maximum.accumulate(mine_end[order])]
+        return cls(mine[order], reach, mine_end[by_end], mine[by_end], index[by_end])
+
+    def reach_before(self, time: Ints) -> Ints:
+        """Latest end among the ops enqueued before each time; LONG_AGO where there is none."""
+        return self.reach[np.searchsorted(self.enqueue, time, side="left")]
+
+    def has_later(self, time: Ints) -> Mask:
+        """Whether an op is enqueued at or after each time."""
+        return np.searchsorted(self.enqueue, time, side="left") < self.enqueue.size
+
+    def last_end(self, enqueued_before: Ints, after: Ints, until: Ints) -> Ints:
+        """Latest end in (after, until] among ops enqueued before each limit; LONG_AGO where none."""
+        low = np.searchsorted(self.end, after, side="right")
+        high = np.searchsorted(self.end, until, side="right")
+        at = last_below(self.end_enqueue, low, high, enqueued_before)
+        if self.end.size == 0:
+            return np.full(after.size, LONG_AGO, np.int64)
+        return np.where(at >= low, self.end[np.maximum(at, 0)], LONG_AGO)
+
+
+def last_below(values: Ints, low: Ints, high: Ints, limit: Ints) -> Ints:
+    """For each query the last index in [low, high) whose value is below its limit; low - 1 where none is.
+
+    Nearly every answer is the last index itself, so that is tried first; the rest descends a sparse table.
+    """
+    high = np.maximum(high, low)
+    answer = low - 1
+    if values.size == 0:
+        return answer
+    open_range = high > low
+    hit = open_range & (values[np.maximum(high - 1, 0)] < limit)
+    answer = np.where(hit, high - 1, answer)
+    rest = np.flatnonzero(open_range & ~hit)
+    if rest.size == 0:
+        return answer
+    low, limit, position = low[rest], limit[rest], high[rest].copy()
+    levels = _minima(values, int((position - low).max()))
+    for level in range(len(levels) - 1, -1, -1):
+        first = position - (1 << level)
+        fits = first >= low
+        minimum = levels[level][np.maximum(first, 0)]
+        position = np.where(fits & (minimum >= limit), first, position)
+    answer[rest] = np.where(position > low, position - 1, low - 1)
+    return answer
+
+
+def _minima(values: Ints, longest: int) -> list[Ints]:
+    """Level k, entry i: minimum of values[i : i + 2**k]; the tail is padded, never asked for."""
+    levels = [values]
+    width = 1
+    while width * 2 <= longest:
+        previous = levels[-1]
+        shifted = np.r_[previous[width:], previous[-1:].repeat(width)][: previous.size]
+        levels.append(np.minimum(previous, shifted))
+        width *= 2
+    return levels

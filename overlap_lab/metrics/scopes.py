@@ -1,0 +1,224 @@
+"""What the return of a host call can depend on: streams or whole devices, as sets of ops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from overlap_lab.intervals import Ints, Mask
+from overlap_lab.link import Link, dense_codes, owned_ops
+from overlap_lab.metrics.ops import Ops
+from overlap_lab.metrics.opset import LONG_AGO, OpSet
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, NO_CORRELATION, Api, Kind
+from overlap_lab.trace import Trace
+
+__all__ = ["Feeds", "OwnOps", "Scopes", "feeds_of", "own_ops_of", "scopes_of"]
+
+_WHOLE_DEVICE = (
+    Api.DEVICE_SYNC,
+    Api.CONTEXT_SYNC,
+    Api.ALLOC,
+    Api.FREE,
+    Api.HOST_ALLOC,
+    Api.HOST_FREE,
+    Api.MODULE_LOAD,
+)
+"""Calls that no stream bounds, whatever stream number a tool wrote beside them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Feeds:
+    """Which devices each thread and each process gives work to."""
+
+    by_thread: dict[int, tuple[int, ...]]
+    by_owner: dict[int, tuple[int, ...]]
+
+    def threads(self, device: int) -> Ints:
+        """Threads with an enqueue call linked to an op on the device."""
+        return np.array([t for t, devices in self.by_thread.items() if device in devices], np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnOps:
+    """What a call's own ops did, per call; LONG_AGO where it owns none."""
+
+    first_start: Ints
+    last_end: Ints
+    call: Ints
+    """With `op`: pairs (call, op)."""
+    op: Ints
+
+    @property
+    def exists(self) -> Mask:
+        return np.asarray(self.last_end != LONG_AGO)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scopes:
+    """Pairs (call, set of ops) that say what each call can depend on."""
+
+    call: Ints
+    """Index of the call, ascending."""
+    set_id: Ints
+    """Index into `sets`."""
+    sets: tuple[OpSet, ...]
+    keys: tuple[tuple[int, int, int | None], ...]
+    """(owner, device, stream or None for the whole device) of each set."""
+    limit: Ints
+    """Only ops enqueued before this count: the call's start, or the record of the event it waits for."""
+    from_null: Mask
+    """The set is a blocking stream that the null stream of the call brings in."""
+
+    def ask(self, question: str, *times: Ints) -> Ints:
+        """`question` is a method of OpSet; its arguments are given per pair, and so is the answer."""
+        answer = np.full(self.call.size, LONG_AGO, np.int64)
+        for set_id in np.unique(self.set_id).tolist():
+            mine = np.flatnonzero(self.set_id == set_id)
+            answer[mine] = getattr(self.sets[set_id], question)(*(time[mine] for time in times))
+        return answer
+
+    def device(self) -> Ints:
+        """Device of each pair."""
+        return np.array([key[1] for key in self.keys], np.int64)[self.set_id]
+
+    def per_call(self, values: Ints, size: int) -> Ints:
+        """The largest value of each call's pairs; LONG_AGO where it has none."""
+        result = np.full(size, LONG_AGO, np.int64)
+        np.maximum.at(result, self.call, values)
+        return result
+
+    def where(self, mask: Mask) -> Scopes:
+        """The pairs that the mask keeps."""
+        return Scopes(
+            self.call[mask], self.set_id[mask], self.sets, self.keys, self.limit[mask], self.from_null[mask]
+        )
+
+
+def feeds_of(links: Link, ops: Ops) -> Feeds:
+    """Devices per feeding thread, and per process whether by a link or by the op's own process."""
+    linked = np.flatnonzero(links.linked)
+    by_thread = _devices_by(links.thread[links.call[linked]], ops.device[linked])
+    call_owner = ops.row_owner[links.call[linked]]
+    by_owner = _devices_by(np.r_[call_owner, ops.owner], np.r_[ops.device[linked], ops.device])
+    for owner, loose in ops.unowned.items():
+        known = by_owner.get(owner, ())
+        more = np.unique(ops.device[loose]).tolist()
+        by_owner[owner] = tuple(sorted({*known, *more}))
+    return Feeds(by_thread, by_owner)
+
+
+def _devices_by(who: Ints, device: Ints) -> dict[int, tuple[int, ...]]:
+    result: dict[int, tuple[int, ...]] = {}
+    if who.size == 0:
+        return result
+    pairs = np.stack((who, device))
+    order = np.lexsort((device, who))
+    pairs = pairs[:, order]
+    fresh = np.r_[True, (pairs[:, 1:] != pairs[:, :-1]).any(axis=0)]
+    for one, number in pairs[:, fresh].T.tolist():
+        result[one] = (*result.get(one, ()), number)
+    return result
+
+
+def own_ops_of(links: Link, ops: Ops, calls: Ints) -> OwnOps:
+    """The ops that each call made, or an enqueue call nested in it."""
+    which, op = owned_ops(links, calls)
+    first = np.full(calls.size, np.iinfo(np.int64).max, np.int64)
+    last = np.full(calls.size, LONG_AGO, np.int64)
+    np.minimum.at(first, which, ops.start[op])
+    np.maximum.at(last, which, ops.end[op])
+    return OwnOps(np.where(last == LONG_AGO, LONG_AGO, first), last, which, op)
+
+
+def scopes_of(trace: Trace, links: Link, ops: Ops, feeds: Feeds, calls: Ints) -> Scopes:
+    """The scope of each call, in the order of `calls`."""
+    stream, limit = _named_streams(trace, ops, calls)
+    device = trace.device[calls].astype(np.int64)
+    thread, owner = links.thread[calls], ops.row_owner[calls]
+    kinds = dense_codes(thread, owner, device, stream)
+    numbers: dict[tuple[int, int, int | None], int] = {}
+    wanted: list[list[int]] = []
+    nulls: list[list[bool]] = []
+    samples = np.unique(kinds, return_index=True)[1]
+    for sample in samples.tolist():
+        devices = _devices(feeds, int(device[sample]), int(thread[sample]), int(owner[sample]))
+        keys = _keys(trace, ops, int(owner[sample]), devices, int(stream[sample]))
+        wanted.append([numbers.setdefault(key, len(numbers)) for key, _ in keys])
+        nulls.append([from_null for _, from_null in keys])
+    lengths = np.array([len(each) for each in wanted], np.int64)
+    counts = lengths[kinds] if calls.size else np.zeros(0, np.int64)
+    begin = (np.cumsum(lengths) - lengths)[kinds] if calls.size else counts
+    call = np.repeat(np.arange(calls.size), counts)
+    at = np.repeat(begin, counts) + np.arange(call.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    flat = np.array([number for each in wanted for number in each], np.int64)
+    flat_null = np.array([value for each in nulls for value in each], np.bool_)
+    sets = tuple(ops.of_device(k[0], k[1]) if k[2] is None else ops.of_stream(*k[:2], k[2]) for k in numbers)
+    return Scopes(call, flat[at], sets, tuple(numbers), limit[call], flat_null[at])
+
+
+def _devices(feeds: Feeds, named: int, thread: int, owner: int) -> tuple[int, ...]:
+    if named != ABSENT_DEVICE:
+        return (named,)
+    return feeds.by_thread.get(thread) or feeds.by_owner.get(owner, ())
+
+
+def _keys(
+    trace: Trace, ops: Ops, owner: int, devices: tuple[int, ...], stream: int
+) -> list[tuple[tuple[int, int, int | None], bool]]:
+    if stream == ABSENT:
+        return [((owner, device, None), False) for device in devices]
+    if stream not in trace.source.null_streams:
+        return [((owner, device, stream), False) for device in devices]
+    keys: list[tuple[tuple[int, int, int | None], bool]] = []
+    for device in devices:
+        for other in ops.streams.get((owner, device), ()):
+            if other not in trace.source.nonblocking_streams or other == stream:
+                keys.append(((owner, device, other), other != stream))
+    return keys
+
+
+def _named_streams(trace: Trace, ops: Ops, calls: Ints) -> tuple[Ints, Ints]:
+    """The stream that each call's return depends on, ABSENT where the file names none, and the enqueue
+    limit: the call's own start, or that of the record of the event that it waits for."""
+    stream = np.where(np.isin(trace.api[calls], _WHOLE_DEVICE), ABSENT, trace.stream[calls])
+    limit = trace.start_ns[calls].copy()
+    rows = np.flatnonzero((trace.kind == Kind.SYNC) & (trace.correlation != NO_CORRELATION))
+    waiting = np.isin(trace.api[calls], (Api.STREAM_SYNC, Api.EVENT_SYNC))
+    waiting &= trace.correlation[calls] != NO_CORRELATION
+    if rows.size == 0 or not waiting.any():
+        return stream, limit
+    asked = np.flatnonzero(waiting)
+    key = dense_codes(trace.correlation[np.r_[calls[asked], rows]], trace.part[np.r_[calls[asked], rows]])
+    order = np.argsort(key[asked.size :], kind="stable")
+    at = np.searchsorted(key[asked.size :][order], key[: asked.size])
+    found = at < order.size
+    found[found] = key[asked.size :][order[at[found]]] == key[: asked.size][found]
+    sync = rows[order[np.minimum(at, order.size - 1)]]
+    named = found & (trace.stream[sync] != ABSENT)
+    stream[asked[named]] = trace.stream[sync[named]]
+    event = named & (trace.api[calls[asked]] == Api.EVENT_SYNC)
+    limit[asked[event]] = _event_limit(trace, ops, calls[asked[event]], sync[event])
+    return stream, limit
+
+
+def _event_limit(trace: Trace, ops: Ops, calls: Ints, sync: Ints) -> Ints:
+    """Start of the latest record call of the event before each wait; the wait's start where none is known."""
+    records = np.flatnonzero(
+        trace.is_host_call & (trace.api == Api.EVENT_RECORD) & (trace.correlation != NO_CORRELATION)
+    )
+    start = trace.start_ns[calls]
+    ids = np.r_[trace.wait_correlation[sync], trace.correlation[records]]
+    rows = np.r_[calls, records]
+    key = dense_codes(ids, ops.row_owner[rows])
+    is_record = np.arange(rows.size) >= calls.size
+    order = np.lexsort((is_record, trace.start_ns[rows], key))
+    position = np.arange(order.size)
+    latest = np.maximum.accumulate(np.where(is_record[order], position, -1))
+    known = (latest >= 0) & (key[order][np.maximum(latest, 0)] == key[order])
+    limit = np.empty(rows.size, np.int64)
+    limit[order] = np.where(
+        known, trace.start_ns[rows[order[np.maximum(latest, 0)]]], trace.start_ns[rows[order]]
+    )
+    asked = trace.wait_correlation[sync] != NO_CORRELATION
+    return np.where(asked, limit[: calls.size], start)

@@ -1,0 +1,84 @@
+"""The same measures per training step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from overlap_lab.intervals import length
+from overlap_lab.metrics.context import Context, Window
+from overlap_lab.metrics.drains import device_drains
+from overlap_lab.metrics.idle import device_idle
+from overlap_lab.metrics.overlap import overlap
+from overlap_lab.metrics.places import relative_start_ns
+from overlap_lab.metrics.tables import table
+from overlap_lab.report import Cell, Table
+from overlap_lab.schema import ABSENT_DEVICE, Kind
+
+__all__ = ["step_windows", "steps_table"]
+
+_STEP = re.compile(r"(?P<series>.*\S)\s*#\s*(?P<number>\d+)\s*")
+_ITERATION = re.compile(r"(?P<series>Iteration)s?[\s:#]*(?P<number>\d+).*", re.IGNORECASE)
+
+
+def step_windows(context: Context) -> list[tuple[str, Window]]:
+    """Step ranges by start: ProfilerStep#N, Iteration N, or any range name that ends in #N and repeats."""
+    trace = context.trace
+    rows = np.flatnonzero(trace.kind == Kind.RANGE)
+    found: list[tuple[str, str, Window]] = []
+    words = {code: trace.names[code] for code in np.unique(trace.name[rows]).tolist() if code >= 0}
+    series = {code: _series(name) for code, name in words.items()}
+    for row in rows.tolist():
+        code = int(trace.name[row])
+        if series.get(code):
+            window = (int(trace.start_ns[row]), int(trace.end_ns[row]))
+            found.append((series[code], words[code], window))
+    counts: dict[str, int] = {}
+    for each, _, _ in found:
+        counts[each] = counts.get(each, 0) + 1
+    # A series such as ProfilerStep is a step however often it occurs; another must repeat to be one.
+    return [
+        (name, window)
+        for each, name, window in found
+        if (counts[each] > 1 or each.lower() in ("profilerstep", "iteration")) and window[1] > window[0]
+    ]
+
+
+def _series(name: str) -> str:
+    match = _STEP.fullmatch(name) or _ITERATION.fullmatch(name)
+    return match["series"] if match else ""
+
+
+def steps_table(context: Context) -> Table:
+    """One row for each step and device, clipped at the step's edges."""
+    zero = relative_start_ns(context)
+    rows: list[Sequence[Cell]] = []
+    for name, window in step_windows(context):
+        inside = context.within(window)
+        for device in context.devices:
+            idle, drains = device_idle(inside, device), device_drains(inside, device)
+            ratios = overlap(inside, device)
+            rows.append(
+                (
+                    name,
+                    None if device == ABSENT_DEVICE else device,
+                    window[0] - zero,
+                    window[1] - zero,
+                    idle["device/window"],
+                    idle["device/busy"],
+                    idle["device/idle"],
+                    length(inside.blocked(device, terminal=True)),
+                    drains["drain/count"],
+                    drains["drain/idle"],
+                    ratios["overlap/ratio"],
+                    ratios["overlap/ratio_literal"],
+                )
+            )
+    return table(
+        "step:text device:id start:ns end:ns window:ns busy:ns idle:ns blocked:ns drains:count "
+        "drain_idle:ns overlap:ratio overlap_literal:ratio",
+        rows,
+        "Steps",
+    )

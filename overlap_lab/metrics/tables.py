@@ -1,0 +1,266 @@
+"""The tables of a report: waits, drains, idle time, and totals by stream, thread, device, fault and call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from overlap_lab.intervals import Ints, Mask, clip
+from overlap_lab.metrics.blocking import host_threads, threads_by_tag
+from overlap_lab.metrics.context import Context
+from overlap_lab.metrics.drained import waited_devices
+from overlap_lab.metrics.drains import device_drains, drains_inside, stream_drains
+from overlap_lab.metrics.idle import CAUSES, device_idle, idle_segments
+from overlap_lab.metrics.overlap import overlap
+from overlap_lab.metrics.places import around, relative_start_ns
+from overlap_lab.metrics.waits import REASONS
+from overlap_lab.quality import Quality
+from overlap_lab.report import Cell, Column, Table
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, Kind
+
+__all__ = ["calls_table", "tables_of"]
+
+_NS, _COUNT, _ID, _TEXT, _RATIO = "ns", "count", "id", "text", "ratio"
+
+
+def tables_of(context: Context, faults: Quality) -> dict[str, Table]:
+    """Every table but `steps`; times count from the trace's first moment unless the name says absolute."""
+    waits = waits_table(context)
+    return {
+        "waits": waits,
+        "calls_by_cause": calls_table(waits),
+        "drains": drains_table(context),
+        "idle": _idle_table(context),
+        "devices": _devices_table(context),
+        "streams": _streams_table(context),
+        "threads": _threads_table(context),
+        "quality": _quality_table(faults),
+    }
+
+
+def table(columns: str, rows: Iterable[Sequence[Cell]], title: str) -> Table:
+    """A table from "name:unit name:unit" and rows."""
+    named = tuple(Column(*column.split(":")) for column in columns.split())
+    return Table(named, tuple(tuple(row) for row in rows), title)
+
+
+def _known(values: Ints, absent: int) -> list[int | None]:
+    return [None if value == absent else value for value in values.tolist()]
+
+
+def waits_table(context: Context) -> Table:
+    """One row for each wait, of which some part lies in the window."""
+    waits, trace = context.waits, context.trace
+    start, end = clip(waits.counted_from, waits.end, context.window)
+    keep = np.flatnonzero((end > start) | (waits.end == waits.start))
+    bound = np.clip(waits.bound_end, start, end)
+    zero = relative_start_ns(context)
+    device, drained, terminal, idle = _consequences(context)
+    rows = waits.row[keep]
+    place = (waits.thread[keep], waits.start[keep], waits.end[keep])
+    columns: list[Sequence[Cell]] = [
+        (waits.start[keep] - zero).tolist(),
+        (waits.end[keep] - zero).tolist(),
+        waits.start[keep].tolist(),
+        _known(trace.process[rows].astype(np.int64), ABSENT_PROCESS),
+        _known(trace.thread[rows], ABSENT),
+        [trace.name_of(row) for row in rows.tolist()],
+        [str(REASONS[number]) for number in waits.reason[keep].tolist()],
+        waits.explicit[keep].tolist(),
+        (end - start)[keep].tolist(),
+        (bound - start)[keep].tolist(),
+        (end - bound)[keep].tolist(),
+        _known(device[keep], ABSENT_DEVICE),
+        drained[keep].tolist(),
+        terminal[keep].tolist(),
+        idle[keep].tolist(),
+        around(context, Kind.RANGE, *place),
+        around(context, Kind.CPU_OP, *place),
+        around(context, Kind.PYTHON, *place),
+    ]
+    return table(
+        "start:ns end:ns start_absolute:ns process:id thread:id call:text reason:text explicit:text "
+        "blocked:ns device_bound:ns return_latency:ns device:id drained:text terminal:text idle_caused:ns "
+        "range:text op:text frame:text",
+        zip(*columns, strict=True),
+        "Waits",
+    )
+
+
+def _consequences(context: Context) -> tuple[Ints, Mask, Mask, Ints]:
+    """Per wait: the first device it waited for, whether it drained one, whether terminally, idle caused."""
+    size = context.waits.row.size
+    device = np.full(size, ABSENT_DEVICE, np.int64)
+    wait, number = waited_devices(context.ops, context.waits)
+    order = np.lexsort((-number, wait))
+    device[wait[order]] = number[order]
+    drained, terminal = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+    idle = np.zeros(size, np.int64)
+    for drains in context.drains.values():
+        drained[drains.wait] = True
+        terminal[drains.terminal_waits] = True
+        first, last = clip(drains.start, drains.end, context.window)
+        np.add.at(idle, drains.wait, last - first)
+    return device, drained, terminal, idle
+
+
+def calls_table(waits: Table) -> Table:
+    """Waits by call, reason and place, the costliest first."""
+    names = [column.name for column in waits.columns]
+    keys = [names.index(name) for name in ("call", "reason", "range", "op")]
+    counted = [names.index(name) for name in ("blocked", "drained", "idle_caused")]
+    totals: dict[tuple[Cell, ...], list[int]] = {}
+    for row in waits.rows:
+        total = totals.setdefault(tuple(row[at] for at in keys), [0, 0, 0, 0])
+        total[0] += 1
+        for place, at in enumerate(counted, start=1):
+            total[place] += int(row[at] or 0)
+    rows = [(*key[:2], *total, *key[2:]) for key, total in totals.items()]
+    rows.sort(key=lambda row: (-int(row[5] or 0), -int(row[3] or 0), str(row)))
+    return table(
+        "call:text reason:text count:count blocked:ns drains:count idle_caused:ns range:text op:text",
+        rows,
+        "What blocks",
+    )
+
+
+def drains_table(context: Context) -> Table:
+    """One row for each device drain with idle time in the window; its parts are those of the whole gap."""
+    zero = relative_start_ns(context)
+    rows: list[Sequence[Cell]] = []
+    for device, drains in context.drains.items():
+        keep = np.flatnonzero(drains_inside(drains, context.window))
+        wait = drains.wait[keep]
+        call = context.waits.row[wait]
+        place = (context.waits.thread[wait], context.waits.start[wait], context.waits.end[wait])
+        lead, recovery = _lead_and_recovery(context, device, context.waits.start[wait], keep)
+        columns: list[Sequence[Cell]] = [
+            [None if device == ABSENT_DEVICE else device] * keep.size,
+            (drains.start[keep] - zero).tolist(),
+            (drains.end[keep] - zero).tolist(),
+            (drains.end - drains.start)[keep].tolist(),
+            (drains.returned - drains.start)[keep].tolist(),
+            (drains.enqueued - drains.returned)[keep].tolist(),
+            (drains.end - drains.enqueued)[keep].tolist(),
+            [context.trace.name_of(row) for row in call.tolist()],
+            around(context, Kind.RANGE, *place),
+            around(context, Kind.CPU_OP, *place),
+            around(context, Kind.PYTHON, *place),
+            lead,
+            recovery,
+        ]
+        rows += zip(*columns, strict=True)
+    return table(
+        "device:id start:ns end:ns idle:ns return:ns refill:ns launch:ns call:text range:text op:text "
+        "frame:text run_ahead_before:ns recovery:ns",
+        rows,
+        "Drains",
+    )
+
+
+def _lead_and_recovery(
+    context: Context, device: int, called: Ints, keep: Ints
+) -> tuple[list[int | None], list[int | None]]:
+    """Run-ahead of the last op enqueued before each wait, and the time from its return until an op starts
+    with at least the median run-ahead."""
+    ops, drains = context.ops, context.drains[device]
+    index = context.devices[device].index
+    fine = index[context.links.linked[index] & (ops.start[index] >= ops.enqueue[index])]
+    if fine.size == 0:
+        return [None] * keep.size, [None] * keep.size
+    lead = ops.start[fine] - ops.enqueue[fine]
+    order = np.lexsort((ops.start[fine], ops.enqueue[fine]))
+    at = np.searchsorted(ops.enqueue[fine][order], called, side="left") - 1
+    before = lead[order][np.maximum(at, 0)]
+    well = np.sort(ops.start[fine[2 * lead >= 2 * np.median(lead)]])
+    after = np.searchsorted(well, drains.end[keep], side="left")
+    recovery = well[np.minimum(after, well.size - 1)] - drains.returned[keep]
+    return (
+        [value if known else None for value, known in zip(before.tolist(), (at >= 0).tolist(), strict=True)],
+        [
+            value if known else None
+            for value, known in zip(recovery.tolist(), (after < well.size).tolist(), strict=True)
+        ],
+    )
+
+
+def _idle_table(context: Context) -> Table:
+    zero = relative_start_ns(context)
+    rows: list[Sequence[Cell]] = []
+    words = [str(cause) for cause in CAUSES]
+    for device in context.devices:
+        segments = idle_segments(context, device)
+        number = None if device == ABSENT_DEVICE else device
+        for start, end, cause in zip(
+            (segments.start - zero).tolist(),
+            (segments.end - zero).tolist(),
+            segments.cause.tolist(),
+            strict=True,
+        ):
+            rows.append((number, start, end, end - start, words[cause]))
+    return table("device:id start:ns end:ns idle:ns cause:text", rows, "Idle time by cause")
+
+
+def _devices_table(context: Context) -> Table:
+    rows: list[Sequence[Cell]] = []
+    for device in context.devices:
+        values = device_idle(context, device) | device_drains(context, device) | overlap(context, device)
+        number = None if device == ABSENT_DEVICE else device
+        name = context.trace.source.devices.get(device)
+        tags = ("device/window", "device/busy", "device/idle", "device/gaps")
+        more = ("drain/count", "drain/terminal", "drain/idle", "overlap/ratio", "overlap/ratio_literal")
+        fed = context.is_fed(device)
+        cells = [values[tag] for tag in tags] + [values[tag] if fed else None for tag in more]
+        rows.append((number, name, context.devices[device].index.size, *cells))
+    return table(
+        "device:id name:text ops:count window:ns busy:ns idle:ns gaps:count drains:count "
+        "terminal_drains:count drain_idle:ns overlap:ratio overlap_literal:ratio",
+        rows,
+        "Devices",
+    )
+
+
+def _streams_table(context: Context) -> Table:
+    rows: list[Sequence[Cell]] = []
+    for (device, stream), lanes in context.stream_drains.items():
+        values = stream_drains(context, lanes)
+        counts = (sum(lane.ops for lane in lanes), sum(lane.busy_in(context.window) for lane in lanes))
+        number = None if device == ABSENT_DEVICE else device
+        rows.append((number, stream, *counts, values["stream/drain/count"], values["stream/drain/idle"]))
+    return table("device:id stream:id ops:count busy:ns drains:count drain_idle:ns", rows, "Streams")
+
+
+def _threads_table(context: Context) -> Table:
+    thread, sample = host_threads(context)
+    values = threads_by_tag(context)
+    tags = (
+        "host/blocked",
+        "host/blocked/explicit",
+        "host/blocked/implicit",
+        "host/blocked/device_bound",
+        "host/blocked/return_latency",
+        "host/unknown_wait",
+        "host/redundant_waits",
+        "host/polling_calls",
+        "host/polling_time",
+    )
+    trace = context.trace
+    calls = np.bincount(context.links.thread[trace.is_host_call], minlength=1)
+    columns: list[Sequence[Cell]] = [
+        _known(trace.process[sample].astype(np.int64), ABSENT_PROCESS),
+        _known(trace.thread[sample], ABSENT),
+        calls[thread].tolist(),
+        *(values[tag][thread].tolist() for tag in tags),
+    ]
+    return table(
+        "process:id thread:id calls:count blocked:ns explicit:ns implicit:ns device_bound:ns "
+        "return_latency:ns unknown_wait:ns redundant_waits:count polling_calls:count polling_time:ns",
+        zip(*columns, strict=True),
+        "Threads",
+    )
+
+
+def _quality_table(faults: Quality) -> Table:
+    rows = [(str(fault), count, faults.share(fault)) for fault, count in faults.count.items()]
+    return table("fault:text count:count share:ratio", rows, "Trace quality")

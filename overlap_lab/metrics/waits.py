@@ -1,0 +1,199 @@
+"""The waits of a trace: which calls blocked their thread, why, and until when the device was the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from overlap_lab.intervals import Ints, Mask, outermost
+from overlap_lab.metrics.evidence import (
+    Calls,
+    calls_of,
+    is_pinned,
+    is_sync,
+    lock_waits,
+    synchronous,
+    tentative,
+)
+from overlap_lab.metrics.material import Material
+from overlap_lab.metrics.opset import LONG_AGO
+from overlap_lab.metrics.scopes import Scopes
+from overlap_lab.quality import launches_without_op
+from overlap_lab.schema import ABSENT_DEVICE, ALWAYS_WAITS, ENQUEUE, Api, Fault, Reason
+
+__all__ = ["REASONS", "Waits", "waits_of"]
+
+REASONS = tuple(Reason)
+_LAUNCHES = (Api.LAUNCH, Api.GRAPH_LAUNCH)
+_REASON_OF = {
+    Api.STREAM_SYNC: Reason.STREAM_SYNC,
+    Api.DEVICE_SYNC: Reason.DEVICE_SYNC,
+    Api.CONTEXT_SYNC: Reason.DEVICE_SYNC,
+    Api.EVENT_SYNC: Reason.EVENT_SYNC,
+    Api.MEMCPY: Reason.SYNC_COPY,
+    Api.MEMCPY_ASYNC: Reason.PAGEABLE_COPY,
+    Api.ALLOC: Reason.ALLOC_FREE,
+    Api.FREE: Reason.ALLOC_FREE,
+    Api.HOST_ALLOC: Reason.ALLOC_FREE,
+    Api.HOST_FREE: Reason.ALLOC_FREE,
+    Api.LAUNCH: Reason.QUEUE_FULL,
+    Api.GRAPH_LAUNCH: Reason.QUEUE_FULL,
+    Api.MODULE_LOAD: Reason.MODULE_LOAD,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Waits:
+    """Calls that waited, nested ones left out, in row order; entry i of every array is wait i."""
+
+    row: Ints
+    start: Ints
+    end: Ints
+    counted_from: Ints
+    """Where the call's share of its thread's blocked time begins: after any earlier wait that overlaps it."""
+    bound_end: Ints
+    """End of the last op it depended on, within [counted_from, end]."""
+    reason: Ints
+    """Index into REASONS."""
+    explicit: Mask
+    thread: Ints
+    scopes: Scopes
+    """What each wait can depend on; empty for a lock, which depends on another thread."""
+    redundant: Ints
+    """Rows of synchronize calls that waited for nothing."""
+    unknown: Ints
+    """Rows of long synchronize calls that may have waited for work outside of the file."""
+    floors: Mapping[str, int]
+    """Floor of each call name that has one of its own."""
+    own_call: Ints
+    """With `own_op`: pairs (wait, op that the waiting call itself made)."""
+    own_op: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Verdict:
+    """Per call: whether it waited, until when the device was the reason, why, and whether for a lock."""
+
+    waited: Mask
+    bound: Ints
+    reason: Ints
+    held: Mask
+
+
+def waits_of(material: Material) -> Waits:
+    """Classify every host call that could wait."""
+    calls = calls_of(material)
+    always, always_bound = synchronous(calls)
+    may, may_bound = tentative(material, calls)
+    may &= ~np.isin(calls.api, _LAUNCHES) | _queue_full(material, calls, may)
+    waited, bound = always | may, np.where(always, always_bound, may_bound)
+    settled = waited & ~np.isin(calls.api, (Api.STREAM_WAIT_EVENT, Api.EVENT_RECORD))
+    held, released = lock_waits(calls, settled, bound)
+    reason = _reasons(material, calls, held)
+    verdict = _Verdict(waited | held, np.where(held, released, bound), reason, held)
+    redundant, unknown = _empty_syncs(material, calls, verdict.waited)
+    return _waits(calls, verdict, redundant, unknown)
+
+
+def _waits(calls: Calls, verdict: _Verdict, redundant: Ints, unknown: Ints) -> Waits:
+    chosen = np.flatnonzero(verdict.waited)
+    outer = outermost(calls.thread[chosen], calls.start[chosen], calls.end[chosen])
+    chosen = chosen[outer == np.arange(chosen.size)]
+    start, end, thread = calls.start[chosen], calls.end[chosen], calls.thread[chosen]
+    counted_from = _counted_from(thread, start, end)
+    position = np.full(calls.row.size, -1, np.int64)
+    position[chosen] = np.arange(chosen.size)
+    kept = (position >= 0) & ~verdict.held
+    scopes = calls.scopes.where(kept[calls.scopes.call])
+    own = kept[calls.own.call]
+    return Waits(
+        row=calls.row[chosen],
+        start=start,
+        end=end,
+        counted_from=counted_from,
+        bound_end=np.clip(verdict.bound[chosen], counted_from, end),
+        reason=verdict.reason[chosen],
+        explicit=np.isin(calls.api[chosen], ALWAYS_WAITS),
+        thread=thread,
+        scopes=replace(scopes, call=position[scopes.call]),
+        redundant=redundant,
+        unknown=unknown,
+        floors=calls.floors,
+        own_call=position[calls.own.call[own]],
+        own_op=calls.own.op[own],
+    )
+
+
+def _queue_full(material: Material, calls: Calls, waited: Mask) -> Mask:
+    """Launches at depths where at least two and three quarters of the launches waited."""
+    full = np.zeros(calls.row.size, np.bool_)
+    launch = np.isin(calls.api, _LAUNCHES) & (material.links.outer[calls.row] == calls.row)
+    if not (launch & waited).any():
+        return full
+    of_device = np.full(calls.row.size, ABSENT_DEVICE, np.int64)
+    of_device[calls.own.call] = material.links.device[calls.own.op]
+    for number in material.devices:
+        mine = np.flatnonzero(launch & (of_device == number))
+        depth = material.queues[number].depth(calls.start[mine])
+        order = np.argsort(-depth, kind="stable")
+        deeper = np.searchsorted(-depth[order], -depth, side="right")
+        slow = np.r_[0, np.cumsum(waited[mine][order])][deeper]
+        full[mine] = (slow >= 2) & (4 * slow >= 3 * deeper)
+    return full
+
+
+def _reasons(material: Material, calls: Calls, held: Mask) -> Ints:
+    table = np.full(max(Api) + 1, REASONS.index(Reason.OTHER), np.int64)
+    for api, why in _REASON_OF.items():
+        table[api] = REASONS.index(why)
+    reason = table[calls.api]
+    reason[is_pinned(material, calls) & (calls.api == Api.MEMCPY_ASYNC)] = REASONS.index(Reason.OTHER)
+    reason[held] = REASONS.index(Reason.LOCK)
+    return reason
+
+
+def _empty_syncs(material: Material, calls: Calls, waited: Mask) -> tuple[Ints, Ints]:
+    """Rows of synchronizes that waited for nothing: surely, and perhaps only as far as the file shows."""
+    empty = np.flatnonzero(is_sync(calls.api) & ~waited)
+    lapped = np.flatnonzero(is_sync(calls.api) | waited)
+    outer = lapped[outermost(calls.thread[lapped], calls.start[lapped], calls.end[lapped])]
+    is_outer = np.zeros(calls.row.size, np.bool_)
+    is_outer[lapped[outer == lapped]] = True
+    empty = empty[is_outer[empty]]
+    perhaps = ~calls.outstanding[empty] & (calls.end[empty] - calls.start[empty] > calls.floor[empty])
+    perhaps &= _window_of_longer_run(material) | _before_any_work(material, calls.row[empty])
+    return calls.row[empty[~perhaps]], calls.row[empty[perhaps]]
+
+
+def _window_of_longer_run(material: Material) -> bool:
+    """Whether records are missing, so that work outside of the file could be what a call waited for."""
+    trace, links = material.trace, material.links
+    cut = bool(trace.source.faults.get(Fault.TRUNCATED, 0))
+    return cut or not bool(links.linked.all()) or launches_without_op(trace, links).size > 0
+
+
+def _before_any_work(material: Material, rows: Ints) -> Mask:
+    """Calls before the first enqueue call of their process."""
+    trace, ops = material.trace, material.ops
+    first = np.full(int(ops.row_owner.max()) + 1 if ops.row_owner.size else 0, np.iinfo(np.int64).max)
+    work = np.flatnonzero(trace.is_host_call & np.isin(trace.api, ENQUEUE))
+    np.minimum.at(first, ops.row_owner[work], trace.start_ns[work])
+    return np.asarray(trace.start_ns[rows] < first[ops.row_owner[rows]])
+
+
+def _counted_from(thread: Ints, start: Ints, end: Ints) -> Ints:
+    """Start of each wait's share of the union of its thread's waits; shares are disjoint and sum to it."""
+    counted = start.copy()
+    order = np.lexsort((-end, start, thread))
+    previous = LONG_AGO
+    same = np.r_[False, thread[order][1:] == thread[order][:-1]]
+    overlap = np.flatnonzero(same & (np.r_[LONG_AGO, end[order][:-1]] > start[order]))
+    if overlap.size == 0:
+        return counted
+    for position, index in enumerate(order.tolist()):
+        previous = previous if same[position] else LONG_AGO
+        counted[index] = min(max(int(start[index]), previous), int(end[index]))
+        previous = max(previous, int(end[index]))
+    return counted

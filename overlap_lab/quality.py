@@ -1,0 +1,218 @@
+"""What is wrong with a trace: counted, and repaired where the truth is certain enough."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from overlap_lab.intervals import Ints, Mask
+from overlap_lab.link import OWNERS, Link, dense_codes, owned_ops
+from overlap_lab.schema import (
+    ABSENT,
+    ABSENT_DEVICE,
+    NO_CORRELATION,
+    Api,
+    Fault,
+    Kind,
+)
+from overlap_lab.trace import Trace
+
+__all__ = [
+    "CORRUPT_OVERLAP_NS",
+    "JITTER_NS",
+    "Quality",
+    "launches_without_op",
+    "negative_rows_closed",
+    "overlong_ops_clipped",
+]
+
+JITTER_NS = 1_000
+"""Ops of one stream may overlap by this much: timestamps are not better."""
+CORRUPT_OVERLAP_NS = 50_000
+"""An op that runs further over its successor, or over a proven end, has a corrupt duration."""
+
+_NEVER = np.iinfo(np.int64).max
+_FROM_LOADER = (Fault.ROWS_REPAIRED, Fault.ROWS_SKIPPED, Fault.TRUNCATED)
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Faults of a trace by count, each with the number of things that could have had it."""
+
+    count: Mapping[Fault, int]
+    out_of: Mapping[Fault, int]
+    cut_ns: int
+    """Device time that clipping removed."""
+
+    def share(self, fault: Fault) -> float | None:
+        """Count divided by what could have had the fault; None where nothing could."""
+        total = self.out_of[fault]
+        return self.count[fault] / total if total else None
+
+
+def negative_rows_closed(trace: Trace) -> Trace:
+    """Rows that end before they start get length zero at their start."""
+    if not bool((trace.end_ns < trace.start_ns).any()):
+        return trace
+    return trace.replace(end_ns=np.maximum(trace.start_ns, trace.end_ns))
+
+
+def overlong_ops_clipped(trace: Trace, links: Link) -> Trace:
+    """Ops that run over 50 us into their successor, or past the sync that proves them complete, are cut."""
+    over, following = _overrun(trace, links)
+    proof = _proven_end(trace, links)
+    start, end = trace.start_ns[links.op], trace.end_ns[links.op]
+    believable = np.where(proof >= start, proof, _NEVER)
+    last = following == _NEVER
+    past_proof = last & (believable != _NEVER) & (end > _saturated_add(believable, CORRUPT_OVERLAP_NS))
+    corrupt = (over > CORRUPT_OVERLAP_NS) | past_proof
+    if not bool(corrupt.any()):
+        return trace
+    cut = np.where(corrupt, np.minimum(end, np.minimum(following, believable)), end)
+    fixed = trace.end_ns.copy()
+    fixed[links.op] = cut
+    return trace.replace(end_ns=fixed)
+
+
+def quality(recorded: Trace, repaired: Trace, links: Link) -> Quality:
+    """Every fault of the trace as recorded; `repaired` is what the two repairs above made of it."""
+    ops, calls = links.op, np.flatnonzero(recorded.is_host_call)
+    owning = calls[np.isin(recorded.api[calls], OWNERS)]
+    copies = calls[recorded.api[calls] == Api.MEMCPY]
+    over, _ = _overrun(repaired, links)
+    cut = recorded.end_ns[ops] - repaired.end_ns[ops]
+    clipped = (cut > 0) & (recorded.end_ns[ops] >= recorded.start_ns[ops])
+    negative = recorded.end_ns < recorded.start_ns
+    graph = (recorded.graph[ops] != ABSENT) | (recorded.api[links.call] == Api.GRAPH_LAUNCH)
+    count = {
+        Fault.UNLINKED_OPS: int((~links.linked).sum()),
+        Fault.LAUNCHES_WITHOUT_OP: int(launches_without_op(recorded, links).size),
+        Fault.ID_REUSED: _reused_ids(recorded, links),
+        Fault.INVERTED: int((recorded.start_ns[ops] < links.enqueue_start_ns).sum()),
+        Fault.NEGATIVE_DURATION: int(negative.sum()),
+        Fault.ZERO_DURATION: int((recorded.end_ns[ops] == recorded.start_ns[ops]).sum()),
+        Fault.CLIPPED: int(clipped.sum()),
+        Fault.STREAM_OVERLAP: int((over > JITTER_NS).sum()),
+        Fault.NO_STREAM: int((recorded.stream[ops] == ABSENT).sum()),
+        Fault.GRAPH_OPS: int(graph.sum()),
+        Fault.COPIES_WITHOUT_RECORD: int((~_owns(links, copies)).sum()),
+        Fault.NO_HOST_RECORDS: int(calls.size == 0),
+        Fault.NO_DEVICE_RECORDS: int(ops.size == 0),
+    }
+    for fault, more in recorded.source.faults.items():
+        count[fault] = count.get(fault, 0) + more
+    rows = len(recorded)
+    out_of = dict.fromkeys(Fault, int(ops.size)) | {
+        Fault.LAUNCHES_WITHOUT_OP: int(owning.size - copies.size),
+        Fault.ID_REUSED: int(owning.size),
+        Fault.NEGATIVE_DURATION: rows,
+        Fault.ROWS_REPAIRED: rows,
+        Fault.ROWS_SKIPPED: rows + count.get(Fault.ROWS_SKIPPED, 0),
+        Fault.COPIES_WITHOUT_RECORD: int(copies.size),
+        Fault.TRUNCATED: 1,
+        Fault.NO_HOST_RECORDS: 1,
+        Fault.NO_DEVICE_RECORDS: 1,
+    }
+    return Quality({fault: count.get(fault, 0) for fault in Fault}, out_of, int(cut[clipped].sum()))
+
+
+def launches_without_op(trace: Trace, links: Link) -> Ints:
+    """Rows of kernel, graph, async copy and memset calls that should own an op and do not."""
+    should_own = np.isin(trace.api, [api for api in OWNERS if api is not Api.MEMCPY])
+    calls = np.flatnonzero(trace.is_host_call & should_own & ~links.captured)
+    # An outer call and the driver call in it are one launch: the inner one is not asked.
+    calls = calls[links.outer[calls] == calls]
+    return np.asarray(calls[~_owns(links, calls)])
+
+
+def _owns(links: Link, calls: Ints) -> Mask:
+    which, _ = owned_ops(links, calls)
+    owns = np.zeros(calls.size, np.bool_)
+    owns[which] = True
+    return owns
+
+
+def _reused_ids(trace: Trace, links: Link) -> int:
+    """How many ids two or more enqueue calls of one process carry, nested calls not counted."""
+    carries = trace.is_host_call & np.isin(trace.api, OWNERS) & (trace.correlation != NO_CORRELATION)
+    calls = np.flatnonzero(carries)
+    calls = calls[links.outer[calls] == calls]
+    key = dense_codes(trace.part[calls], trace.process[calls], trace.correlation[calls])
+    return int((np.bincount(key) > 1).sum()) if key.size else 0
+
+
+def _overrun(trace: Trace, links: Link) -> tuple[Ints, Ints]:
+    """Per op: ns by which it runs past the start of the next op of its stream, and that start.
+
+    Ops of one graph launch are recorded on the launch's stream but may run side by side: they are each
+    other's neighbours only in name, so they do not count.
+    """
+    size = links.op.size
+    over, following = np.full(size, -_NEVER, np.int64), np.full(size, _NEVER, np.int64)
+    known = np.flatnonzero(links.stream != ABSENT)
+    if known.size < 2:
+        return over, following
+    lane = dense_codes(
+        trace.part[links.op[known]], links.process[known], links.device[known], links.stream[known]
+    )
+    start, end = trace.start_ns[links.op[known]], trace.end_ns[links.op[known]]
+    order = np.lexsort((-end, start, lane))
+    here, there = order[:-1], order[1:]
+    call = links.call[known]
+    of_graph = trace.api[call] == Api.GRAPH_LAUNCH
+    neighbours = (lane[here] == lane[there]) & ~(of_graph[here] & (call[here] == call[there]))
+    here, there = here[neighbours], there[neighbours]
+    following[known[here]] = start[there]
+    over[known[here]] = end[here] - start[there]
+    return over, following
+
+
+def _proven_end(trace: Trace, links: Link) -> Ints:
+    """Per op the earliest return of a device or context synchronize of its process that began after its
+    enqueue call did; the largest integer where there is none. Only syncs of one certain device count."""
+    proof = np.full(links.op.size, _NEVER, np.int64)
+    is_sync = trace.is_host_call & np.isin(trace.api, (Api.DEVICE_SYNC, Api.CONTEXT_SYNC))
+    syncs = np.flatnonzero(is_sync)
+    if syncs.size == 0 or links.op.size == 0:
+        return proof
+    device = _certain_device(trace, links, syncs)
+    for part, process, number in sorted(
+        set(zip(trace.part[syncs].tolist(), trace.process[syncs].tolist(), device.tolist(), strict=True))
+    ):
+        if number == ABSENT_DEVICE:
+            continue
+        of_sync = (trace.part[syncs] == part) & (trace.process[syncs] == process) & (device == number)
+        mine = syncs[of_sync]
+        ops = np.flatnonzero(
+            (trace.part[links.op] == part) & (links.process == process) & (links.device == number)
+        )
+        returns = np.r_[np.minimum.accumulate(trace.end_ns[mine][::-1])[::-1], _NEVER]
+        at = np.searchsorted(trace.start_ns[mine], links.enqueue_start_ns[ops], side="right")
+        proof[ops] = np.minimum(proof[ops], returns[at])
+    return proof
+
+
+def _certain_device(trace: Trace, links: Link, calls: Ints) -> Ints:
+    """Device of each call: named, else the only one that its thread, else its process feeds."""
+    device = trace.device[calls].astype(np.int64)
+    op_call, op_device = links.call[links.linked], links.device[links.linked]
+    for known_by in (links.thread, dense_codes(trace.part, trace.process)):
+        feeder = known_by[op_call]
+        size = int(known_by.max()) + 1
+        lowest, highest = np.full(size, _NEVER, np.int64), np.full(size, -_NEVER, np.int64)
+        np.minimum.at(lowest, feeder, op_device)
+        np.maximum.at(highest, feeder, op_device)
+        only = np.where(lowest == highest, lowest, ABSENT_DEVICE)[known_by[calls]]
+        device = np.where(device == ABSENT_DEVICE, only, device)
+    return device
+
+
+def _saturated_add(value: Ints, more: int) -> Ints:
+    return np.where(value > _NEVER - more, _NEVER, value + more)
+
+
+def host_records(trace: Trace) -> bool:
+    """True where the trace holds host calls at all."""
+    return bool((trace.kind == Kind.API).any())
