@@ -44,7 +44,9 @@ DeviceBuffer::DeviceBuffer(size_t bytes) : bytes_(bytes) {
 DeviceBuffer::~DeviceBuffer() { GPU_CHECK_NOEXCEPT(hipFree(pointer_)); }
 
 void DeviceBuffer::fill(int byte) {
-  if (bytes_ > 0) GPU_CHECK(hipMemset(pointer_, byte, bytes_));
+  if (bytes_ == 0) return;
+  GPU_CHECK(hipMemset(pointer_, byte, bytes_));
+  GPU_CHECK(hipStreamSynchronize(nullptr));  // a non-blocking stream would not wait for it
 }
 
 void DeviceBuffer::upload(const void* source, size_t bytes) {
@@ -56,10 +58,10 @@ void DeviceBuffer::read(void* target) const {
 }
 
 bool Outputs::operator==(const Outputs& other) const {
-  // As bits: poison is NaN.
-  return dq == other.dq && dk == other.dk && dv == other.dv &&
-         softmax_d.size() == other.softmax_d.size() &&
-         std::memcmp(softmax_d.data(), other.softmax_d.data(), 4 * softmax_d.size()) == 0;
+  const auto same_bits = [](float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; };
+  return dq == other.dq && dk == other.dk && dv == other.dv &&  // softmax_d has NaN: the poison
+         std::equal(softmax_d.begin(), softmax_d.end(), other.softmax_d.begin(),
+                    other.softmax_d.end(), same_bits);
 }
 
 Problem::Problem(const Shape& shape) : shape_(shape) {
