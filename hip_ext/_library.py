@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,16 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-_OPS = Path(__file__).parent / "_torch_ops.so"
+
+
+def _compiled(name: str) -> Path:
+    """Where a compiled part lies: beside this file, or, after an editable install, where that put it."""
+    runtime = find_spec("hip_ext._host_runtime")
+    folder = Path(runtime.origin if runtime is not None and runtime.origin else __file__).parent
+    return folder / name
+
+
+_OPS = _compiled("_torch_ops.so")
 
 
 def _load() -> None:
