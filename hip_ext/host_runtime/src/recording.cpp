@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <unordered_set>
@@ -13,10 +14,13 @@
 namespace hip_host::detail {
 namespace {
 
-/// Its own mutex is contended only while records are taken.
+/// Its own mutex is contended only while records are taken. Deques, because a vector that grows
+/// would copy megabytes inside somebody's API call.
 struct Buffer {
   std::mutex mutex;
-  Records records;
+  std::deque<ApiRecord> api;
+  std::deque<OpRecord> ops;
+  std::deque<OpRecord> host_functions;
 };
 
 struct Recorder {
@@ -43,7 +47,7 @@ Buffer& thread_buffer() {
   return *buffer;
 }
 
-/// Runs `append` on this thread's records, unless `session` is not the newest any more.
+/// Runs `append` on this thread's buffer, unless `session` is not the newest any more.
 template <class Append>
 void keep_in_buffer(uint64_t session, Append append) {
   if (session == 0) return;
@@ -52,11 +56,11 @@ void keep_in_buffer(uint64_t session, Append append) {
   // Read under the buffer's mutex: recorder_start sets it before it empties the buffers, so a stale
   // record either lands before the emptying or sees the newer session here.
   if (session != recorder().newest.load()) return;
-  append(buffer.records);
+  append(buffer);
 }
 
 template <class Record>
-void append_all(std::vector<Record>& to, std::vector<Record>& from) {
+void append_all(std::vector<Record>& to, std::deque<Record>& from) {
   to.insert(to.end(), from.begin(), from.end());
   from.clear();
 }
@@ -75,9 +79,9 @@ Records collect(Recorder& self) {
     const bool thread_ended = buffer.use_count() == 1;
     {
       std::lock_guard guard(buffer->mutex);
-      append_all(all.api, buffer->records.api);
-      append_all(all.ops, buffer->records.ops);
-      append_all(all.host_functions, buffer->records.host_functions);
+      append_all(all.api, buffer->api);
+      append_all(all.ops, buffer->ops);
+      append_all(all.host_functions, buffer->host_functions);
     }
     if (!thread_ended) alive.push_back(std::move(buffer));
   }
@@ -105,12 +109,12 @@ uint64_t next_correlation_id() {
 uint64_t recording_session() { return recorder().active.load(std::memory_order_relaxed); }
 
 void keep(const ApiRecord& record, uint64_t session) {
-  keep_in_buffer(session, [&](Records& records) { records.api.push_back(record); });
+  keep_in_buffer(session, [&](Buffer& buffer) { buffer.api.push_back(record); });
 }
 
 void keep(const OpRecord& record, uint64_t session) {
-  keep_in_buffer(session, [&](Records& records) {
-    auto& list = record.kind == OpKind::host_function ? records.host_functions : records.ops;
+  keep_in_buffer(session, [&](Buffer& buffer) {
+    auto& list = record.kind == OpKind::host_function ? buffer.host_functions : buffer.ops;
     list.push_back(record);
   });
 }
