@@ -1,0 +1,41 @@
+"""Lines with a meaning, printed plainly or in the terminal's own colours."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["Line", "Style", "printed"]
+
+
+class Style(StrEnum):
+    """What a line is, as a rich style; names of the terminal's palette, so that its theme decides."""
+
+    PLAIN = ""
+    HEADING = "bold"
+    DIM = "dim"
+    GOOD = "green"
+    BAD = "red"
+    WARNING = "yellow"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    text: str
+    style: Style = Style.PLAIN
+
+
+def printed(lines: Iterable[Line], *, colour: bool) -> str:
+    """The lines joined, with terminal styles only where `colour` says so; no final line break."""
+    if not colour:
+        return "\n".join(line.text for line in lines)
+    from rich.console import Console
+    from rich.text import Text
+
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, color_system="standard", width=10_000)
+    for line in lines:
+        console.print(Text(line.text, style=line.style.value), soft_wrap=True)
+    return screen.getvalue().rstrip("\n")

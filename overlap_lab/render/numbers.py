@@ -1,0 +1,67 @@
+"""Looking numbers up in a report, for renderers: a number that is not there is None, not an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from overlap_lab.report import Cell, Measurement, Report, Scope, Table
+
+__all__ = ["Numbers", "columns_named", "records"]
+
+Key = tuple[str, frozenset[tuple[str, int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The measurements of a report by tag and scope."""
+
+    by_key: Mapping[Key, Measurement]
+
+    @classmethod
+    def of(cls, report: Report) -> Numbers:
+        return cls({(m.tag, frozenset(m.scope.items())): m for m in report.measurements})
+
+    def measurement(self, tag: str, scope: Scope) -> Measurement | None:
+        return self.by_key.get((tag, frozenset(scope.items())))
+
+    def value(self, tag: str, scope: Scope) -> int | float | None:
+        measurement = self.measurement(tag, scope)
+        return None if measurement is None else measurement.value
+
+    def count(self, tag: str, scope: Scope) -> int:
+        """The value as an integer, 0 where the report has none."""
+        return int(self.value(tag, scope) or 0)
+
+    def scopes(self, tag: str, *keys: str) -> list[dict[str, int]]:
+        """The scopes with exactly these keys that a tag was measured for, in order."""
+        found = [dict(scope) for name, scope in self.by_key if name == tag]
+        return sorted(
+            (scope for scope in found if scope.keys() == set(keys)),
+            key=lambda scope: [scope[key] for key in keys],
+        )
+
+    def devices(self) -> list[dict[str, int]]:
+        return self.scopes("device/busy", "device")
+
+    def threads(self) -> list[dict[str, int]]:
+        return self.scopes("host/blocked", "process", "thread")
+
+
+def records(table: Table | None) -> list[dict[str, Cell]]:
+    """The rows as name -> cell; none where the report has no such table."""
+    if table is None:
+        return []
+    names = [column.name for column in table.columns]
+    return [dict(zip(names, row, strict=True)) for row in table.rows]
+
+
+def columns_named(table: Table, names: Iterable[str]) -> Table:
+    """The table with only these columns, in this order; those that it lacks are left out."""
+    at = {column.name: index for index, column in enumerate(table.columns)}
+    picked = [at[name] for name in names if name in at]
+    return Table(
+        columns=tuple(table.columns[index] for index in picked),
+        rows=tuple(tuple(row[index] for index in picked) for row in table.rows),
+        title=table.title,
+    )

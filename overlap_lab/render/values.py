@@ -1,0 +1,56 @@
+"""One value and its unit -> the words a person reads."""
+
+from __future__ import annotations
+
+from overlap_lab.render.names import printable
+from overlap_lab.report import Cell
+from overlap_lab.units import format_ns
+
+__all__ = ["NOTHING", "format_value", "is_number", "percent"]
+
+NOTHING = "n/a"
+
+_NUMBERS = frozenset({"ns", "count", "ratio", "bytes"})
+_BYTE_UNITS = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
+
+
+def format_value(value: Cell, unit: str) -> str:
+    """The value in words; None is "n/a", whatever the unit.
+
+    >>> format_value(27_000, "ns"), format_value(0.762527, "ratio"), format_value(12345, "count")
+    ('27.0 us', '0.763', '12,345')
+    """
+    if value is None:
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return printable(value)
+    if unit == "ns":
+        return format_ns(round(value))
+    if unit == "bytes":
+        return _bytes(int(value))
+    if unit == "id":
+        return str(value)
+    return f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
+
+
+def is_number(unit: str) -> bool:
+    """Whether cells of this unit are compared digit by digit, and so stand on the right."""
+    return unit in _NUMBERS
+
+
+def percent(part: float, whole: float) -> str:
+    """A share with one digit.
+
+    >>> percent(154, 1136), percent(1, 0)
+    ('13.6 %', 'n/a')
+    """
+    return f"{100 * part / whole:.1f} %" if whole else NOTHING
+
+
+def _bytes(value: int) -> str:
+    for unit, scale in _BYTE_UNITS:
+        if value >= scale:
+            return f"{value / scale:.1f} {unit}"
+    return f"{value} B"
