@@ -1,0 +1,137 @@
+"""Comparing two single runs: exact differences, no claim about chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from overlap_lab.compare.comparison import Comparison, Difference, Explanation, Sampling, Verdict
+from overlap_lab.report import Better, Measurement, Report
+from overlap_lab.schema import Cause
+
+__all__ = ["compare"]
+
+Key = tuple[str, tuple[tuple[str, int], ...]]
+
+_MUST_AGREE: Final = {
+    "vendor": "the vendors differ",
+    "format": "the file formats differ, and formats record different things",
+    "tool": "the capturing tools differ",
+    "devices": "the devices differ",
+    "window": "the windows were chosen differently",
+    "settings": "the analysis settings differ",
+}
+
+
+def compare(baseline: Report, candidate: Report) -> Comparison:
+    """Every measure of the whole trace and of each device, side by side.
+
+    Values per process, thread and stream are left out: their numbers name something else in another run.
+    What makes the runs hard to compare becomes a note, never a refusal: with one run a side there is no
+    verdict about chance that it could spoil.
+    """
+    left, right = _measured(baseline), _measured(candidate)
+    keys = [key for key in dict.fromkeys([*left, *right]) if _is_shown(key, left, right)]
+    return Comparison(
+        baseline=baseline.source,
+        candidate=candidate.source,
+        sampling=Sampling.SINGLE_RUN,
+        explanations=tuple(_explanations(keys, left, right)),
+        differences=tuple(_difference((right | left)[key], left.get(key), right.get(key)) for key in keys),
+        notes=tuple(_notes(baseline.source, candidate.source)),
+    )
+
+
+def _measured(report: Report) -> dict[Key, Measurement]:
+    return {
+        (m.tag, tuple(sorted(m.scope.items()))): m
+        for m in report.measurements
+        if not m.scope or m.scope.keys() == {"device"}
+    }
+
+
+def _is_shown(key: Key, left: Mapping[Key, Measurement], right: Mapping[Key, Measurement]) -> bool:
+    """A device's value only where it says more than the value of the whole trace, which both sides have."""
+    tag, scope = key
+    return not scope or (tag, ()) not in left or (tag, ()) not in right
+
+
+def _difference(known: Measurement, left: Measurement | None, right: Measurement | None) -> Difference:
+    before, after = (side.value if side else None for side in (left, right))
+    reason = None
+    if before is None or after is None:
+        reason = "; ".join(_missing("baseline", left) + _missing("candidate", right))
+        difference = ratio = None
+    else:
+        difference = after - before
+        ratio = after / before if before else None
+    return Difference(
+        tag=known.tag,
+        scope=known.scope,
+        title=known.title,
+        unit=known.unit,
+        better=known.better,
+        baseline=before,
+        candidate=after,
+        difference=difference,
+        ratio=ratio,
+        verdict=_verdict(difference, known.better),
+        reason=reason,
+    )
+
+
+def _missing(side: str, measurement: Measurement | None) -> list[str]:
+    if measurement is None:
+        return [f"{side}: not measured"]
+    return [f"{side}: {measurement.reason or 'no value'}"] if measurement.value is None else []
+
+
+def _verdict(difference: int | float | None, better: Better) -> Verdict:
+    if difference is None:
+        return Verdict.INCOMPARABLE
+    if difference == 0:
+        return Verdict.SAME
+    if better is Better.NEITHER:
+        return Verdict.DIFFERENT
+    return Verdict.BETTER if (difference < 0) == (better is Better.LOWER) else Verdict.WORSE
+
+
+def _explanations(
+    keys: list[Key], left: Mapping[Key, Measurement], right: Mapping[Key, Measurement]
+) -> Iterator[Explanation]:
+    for tag, scope in keys:
+        if tag != "device/window":
+            continue
+        before, after = _parts(scope, left), _parts(scope, right)
+        if before is None or after is None:
+            continue
+        change = {name: after[name] - before[name] for name in before}
+        yield Explanation(
+            scope=dict(scope),
+            baseline_ns=before["device/window"],
+            candidate_ns=after["device/window"],
+            window=change["device/window"],
+            busy=change["device/busy"],
+            idle={cause: change[f"device/idle/{cause}"] for cause in Cause},
+        )
+
+
+def _parts(scope: tuple[tuple[str, int], ...], side: Mapping[Key, Measurement]) -> dict[str, int] | None:
+    """The terms of `window = busy + idle by cause`; None where one of them is not known."""
+    tags = ["device/window", "device/busy", *(f"device/idle/{cause}" for cause in Cause)]
+    values = {tag: side[tag, scope].value for tag in tags if (tag, scope) in side}
+    known = {tag: int(value) for tag, value in values.items() if value is not None}
+    return known if len(known) == len(tags) else None
+
+
+def _notes(baseline: Mapping[str, object], candidate: Mapping[str, object]) -> Iterator[str]:
+    for key, sentence in _MUST_AGREE.items():
+        before, after = baseline.get(key), candidate.get(key)
+        if before != after:
+            yield f"{sentence}: {_words(before)} against {_words(after)}"
+
+
+def _words(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(str(one) for one in value.values()) or "none"
+    return "unknown" if value in (None, "") else str(value)
