@@ -18,7 +18,7 @@ _NARROWEST: Final = 12
 def aligned(table: Table, *, width: int, right: Collection[str] = ()) -> list[str]:
     """A header line and one line for each row; numbers stand right, texts are shortened to fit `width`.
 
-    `right` names more columns to treat as numbers. Numbers are never cut: a table of many numbers may be wider than asked.
+    `right` names more columns to treat as numbers. Numbers are never cut: a table of many may be wider.
     """
     cells = [[column.name for column in table.columns]]
     cells += [

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from overlap_lab.report import Cell, Measurement, Report, Scope, Table
 
-__all__ = ["Numbers", "columns_named", "records"]
+__all__ = ["Numbers", "records"]
 
 Key = tuple[str, frozenset[tuple[str, int]]]
 
@@ -42,7 +42,9 @@ class Numbers:
         )
 
     def devices(self) -> list[dict[str, int]]:
-        return self.scopes("device/busy", "device")
+        """The scopes of the devices; `[{}]` for the one device of a file that numbers none."""
+        numbered = self.scopes("device/busy", "device")
+        return numbered or ([{}] if self.value("device/busy", {}) is not None else [])
 
     def threads(self) -> list[dict[str, int]]:
         return self.scopes("host/blocked", "process", "thread")
@@ -54,14 +56,3 @@ def records(table: Table | None) -> list[dict[str, Cell]]:
         return []
     names = [column.name for column in table.columns]
     return [dict(zip(names, row, strict=True)) for row in table.rows]
-
-
-def columns_named(table: Table, names: Iterable[str]) -> Table:
-    """The table with only these columns, in this order; those that it lacks are left out."""
-    at = {column.name: index for index, column in enumerate(table.columns)}
-    picked = [at[name] for name in names if name in at]
-    return Table(
-        columns=tuple(table.columns[index] for index in picked),
-        rows=tuple(tuple(row[index] for index in picked) for row in table.rows),
-        title=table.title,
-    )

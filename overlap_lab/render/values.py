@@ -26,13 +26,19 @@ def format_value(value: Cell, unit: str) -> str:
         return "yes" if value else "no"
     if isinstance(value, str):
         return printable(value)
-    if unit == "ns":
-        return format_ns(round(value))
-    if unit == "bytes":
-        return _bytes(int(value))
-    if unit == "id":
-        return str(value)
-    return f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
+    return _number(value, unit)
+
+
+def _number(value: int | float, unit: str) -> str:
+    match unit:
+        case "ns":
+            return format_ns(round(value))
+        case "bytes":
+            return _bytes(int(value))
+        case "id":
+            return str(value)
+        case _:
+            return f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
 
 
 def is_number(unit: str) -> bool:

@@ -1,0 +1,54 @@
+"""Say what blocks the host, what it costs the device, and where.
+
+PATH is a trace or a folder with traces: rocprofv3 CSV or rocpd, PyTorch profiler JSON, and the other formats
+that `overlap_lab.load` reads; the content decides, not the name.
+
+  overlap-lab analyze trace.json.gz
+  overlap-lab analyze run_folder --window 1ms:2.5ms
+  overlap-lab analyze sync_folder async_folder --json -
+
+A window is given in time after the trace's first record, as the tables and the timeline count; either side
+may be left open, as in 1ms: or :2.5ms. It clips what is measured, and is printed with the result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from overlap_lab.cli.files import STDOUT, add_output_arguments, refuse_to_overwrite, write_text
+from overlap_lab.cli.reports import reports_of
+from overlap_lab.cli.screen import colour_of, width_of
+from overlap_lab.cli.window import parse_window
+from overlap_lab.report import Report
+
+__all__ = ["prepare_parser", "run"]
+
+
+def prepare_parser(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", metavar="PATH", nargs="+", help="a trace file, or a folder with traces")
+    parser.add_argument(
+        "--window", metavar="A:B", help="measure only from A to B, as 1ms:2.5ms, 1ms: or :2.5ms"
+    )
+    parser.add_argument("--steps", action="store_true", help="add a table with the numbers of each step")
+    add_output_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    refuse_to_overwrite(arguments.json, force=arguments.force)
+    window = None if arguments.window is None else parse_window(arguments.window)
+    reports = list(reports_of(arguments.paths, window=window, steps=arguments.steps))
+    if arguments.json != STDOUT:
+        _show(reports)
+    if arguments.json is not None:
+        from overlap_lab.render.json import reports_to_json
+
+        write_text(arguments.json, reports_to_json(reports), force=arguments.force)
+    return 0
+
+
+def _show(reports: list[Report]) -> None:
+    from overlap_lab.render.text import report_text
+
+    texts = [report_text(one, width=width_of(sys.stdout), colour=colour_of(sys.stdout)) for one in reports]
+    print("\n\n".join(texts))

@@ -1,0 +1,46 @@
+"""What the verbs write: never over an existing file without --force, `-` is stdout."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Final
+
+from overlap_lab.errors import UsageError
+
+__all__ = ["STDOUT", "add_output_arguments", "refuse_to_overwrite", "write_text"]
+
+STDOUT: Final = "-"
+
+
+def add_output_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help="write the numbers as JSON to FILE; with - only the JSON, to standard output",
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+
+
+def refuse_to_overwrite(path: str | None, *, force: bool) -> None:
+    """Raise before the work starts if `write_text` would refuse when it is done."""
+    if path in (None, STDOUT) or force:
+        return
+    if Path(path).exists():
+        raise UsageError(f"{path} exists; add --force to overwrite it, or name another file")
+
+
+def write_text(path: str, text: str, *, force: bool) -> None:
+    """Write the text and a final line break; say what was written, unless it went to stdout itself."""
+    if path == STDOUT:
+        sys.stdout.write(text + "\n")
+        return
+    try:
+        with Path(path).open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text + "\n")
+    except FileExistsError as error:
+        raise UsageError(f"{path} exists; add --force to overwrite it, or name another file") from error
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
+    print(f"wrote {path}")

@@ -1,0 +1,61 @@
+"""Paths from the command line -> reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from overlap_lab.cli.window import Window, window_in
+from overlap_lab.errors import UsageError
+from overlap_lab.report import Report
+
+if TYPE_CHECKING:
+    from overlap_lab.loaders import TraceInput
+
+__all__ = ["report_at", "reports_of"]
+
+_OURS: Final = b'"overlap_lab.report/'
+_HEAD: Final = 512
+"""Bytes within which our own writer names the schema."""
+
+
+def reports_of(
+    paths: Iterable[str], *, window: Window | None = None, steps: bool = False
+) -> Iterator[Report]:
+    """A report for each trace at the paths, one trace in memory at a time."""
+    from overlap_lab.loaders import find_inputs
+
+    for found in [one for path in paths for one in find_inputs(path)]:
+        yield _analyzed(found, window, steps=steps)
+
+
+def report_at(path: str) -> Report:
+    """The one report at a path: saved by `analyze --json`, or analyzed now from a trace."""
+    reports = _saved(path) if _is_saved_report(path) else tuple(reports_of([path]))
+    if len(reports) != 1:
+        raise UsageError(f"{path}: {len(reports)} traces; compare takes one a side, so name one of them")
+    return reports[0]
+
+
+def _analyzed(found: TraceInput, window: Window | None, *, steps: bool) -> Report:
+    from overlap_lab.analyze import analyze
+    from overlap_lab.loaders import load
+
+    trace = load(found)
+    clip = None if window is None else window_in(trace, window)
+    return analyze(trace, window=clip, steps=steps)
+
+
+def _is_saved_report(path: str) -> bool:
+    file = Path(path)
+    if not file.is_file():
+        return False
+    with file.open("rb") as stream:
+        return _OURS in stream.read(_HEAD)
+
+
+def _saved(path: str) -> tuple[Report, ...]:
+    from overlap_lab.render.json import reports_from_json
+
+    return reports_from_json(Path(path).read_bytes(), where=path)

@@ -1,0 +1,1 @@
+"""Figures: functions that return a plotly `go.Figure` and never show it."""

@@ -1,0 +1,183 @@
+"""Trace and Report -> the lanes of a timeline: columns in, columns out, no plotly here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from overlap_lab.render.numbers import records
+from overlap_lab.report import Cell, Report
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, Cause, Kind
+from overlap_lab.trace import Trace
+
+__all__ = [
+    "Lane",
+    "Spans",
+    "blocked_lane",
+    "device_lanes",
+    "devices_in",
+    "host_lanes",
+    "idle_lane",
+    "merge_short",
+    "origin_ns",
+]
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spans:
+    """Bars of one lane and colour, ordered by start; `events` says how many events each one stands for.
+
+    Times count from the trace's first record, as in the tables of a report.
+    """
+
+    start_ns: Ints
+    end_ns: Ints
+    events: Ints
+    names: tuple[str, ...]
+    """One a bar; the longest event's name where the bar stands for several."""
+
+    @classmethod
+    def of(cls, start_ns: Any, end_ns: Any, names: Sequence[str]) -> Spans:
+        start = np.asarray(start_ns, np.int64)
+        return cls(start, np.asarray(end_ns, np.int64), np.ones(start.size, np.int64), tuple(names))
+
+    def __len__(self) -> int:
+        return int(self.start_ns.size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lane:
+    """One line of the timeline; `parts` are its bars by colour, as (legend entry, spans)."""
+
+    label: str
+    parts: tuple[tuple[str, Spans], ...]
+
+    @property
+    def duration_ns(self) -> int:
+        return sum(int((spans.end_ns - spans.start_ns).sum()) for _, spans in self.parts)
+
+    @property
+    def end_ns(self) -> int:
+        return max(int(spans.end_ns.max()) for _, spans in self.parts)
+
+    @property
+    def event_count(self) -> int:
+        return sum(int(spans.events.sum()) for _, spans in self.parts)
+
+
+def origin_ns(trace: Trace) -> int:
+    """Time 0 of every axis, of the report's tables and of `--window`: the trace's first record."""
+    return int(trace.start_ns[0]) if len(trace) else 0
+
+
+def host_lanes(trace: Trace) -> list[Lane]:
+    """A lane of host calls for each thread that made one."""
+    rows = np.flatnonzero(trace.is_host_call)
+    several = np.unique(trace.process[rows]).size > 1
+    lanes = []
+    for (process, thread), picked in _groups(rows, trace.process, trace.thread):
+        of_process = f" of process {process}" if several and process != ABSENT_PROCESS else ""
+        who = "host calls" if thread == ABSENT else f"thread {thread}{of_process}"
+        lanes.append(Lane(who, (("host call", _spans(trace, picked)),)))
+    return lanes
+
+
+def device_lanes(trace: Trace, device: int) -> list[Lane]:
+    """A lane of device ops for each stream of the device, coloured by kind."""
+    rows = np.flatnonzero(trace.is_device & (trace.device == device))
+    lanes = []
+    for (stream,), picked in _groups(rows, trace.stream):
+        kinds = trace.kind[picked]
+        parts = [
+            (word, _spans(trace, picked[kinds == kind]))
+            for word, kind in (("kernel", Kind.KERNEL), ("copy", Kind.MEMCPY), ("memset", Kind.MEMSET))
+            if (kinds == kind).any()
+        ]
+        where = "" if device == ABSENT_DEVICE else f"device {device} "
+        lanes.append(Lane(where + ("ops" if stream == ABSENT else f"stream {stream}"), tuple(parts)))
+    return lanes
+
+
+def merge_short(spans: Spans, *, pixel_ns: int, most: int) -> Spans:
+    """At most about `most` bars: where there are more, neighbours shorter than a pixel become one.
+
+    A bar that is longer than a pixel is never touched, so what disappears could not be seen.
+    """
+    if len(spans) <= most:
+        return spans
+    reach = np.maximum.accumulate(spans.end_ns)
+    short = spans.end_ns - spans.start_ns < pixel_ns
+    near = spans.start_ns[1:] - reach[:-1] < pixel_ns
+    starts_bar = np.r_[True, ~(short[1:] & short[:-1] & near)]
+    first = np.flatnonzero(starts_bar)
+    bar = np.cumsum(starts_bar) - 1
+    longest = np.lexsort((spans.start_ns - spans.end_ns, bar))[first]
+    return replace(
+        spans,
+        start_ns=spans.start_ns[first],
+        end_ns=np.maximum.reduceat(spans.end_ns, first),
+        events=np.add.reduceat(spans.events, first),
+        names=tuple(spans.names[row] for row in longest.tolist()),
+    )
+
+
+def _groups(rows: Ints, *keys: npt.NDArray[Any]) -> list[tuple[tuple[int, ...], Ints]]:
+    """The rows by equal keys, in order of key; within a group in their own order."""
+    if rows.size == 0:
+        return []
+    columns = np.stack([key[rows].astype(np.int64) for key in keys])
+    order = np.lexsort(columns[::-1])
+    ordered = columns[:, order]
+    edges = np.flatnonzero((ordered[:, 1:] != ordered[:, :-1]).any(axis=0)) + 1
+    return [(tuple(columns[:, part[0]].tolist()), rows[np.sort(part)]) for part in np.split(order, edges)]
+
+
+def _spans(trace: Trace, rows: Ints) -> Spans:
+    zero = origin_ns(trace)
+    return Spans.of(
+        trace.start_ns[rows] - zero, trace.end_ns[rows] - zero, [trace.name_of(row) for row in rows.tolist()]
+    )
+
+
+def devices_in(trace: Trace) -> list[int]:
+    """The devices that ran an op, in order."""
+    return [int(device) for device in np.unique(trace.device[trace.is_device])]
+
+
+def blocked_lane(report: Report) -> list[Lane]:
+    """One lane with the waits of every thread; none where nothing waited."""
+    waits = records(report.tables.get("waits"))
+    parts = []
+    for entry, is_final in (("blocked", False), ("blocked, final wait", True)):
+        chosen = [wait for wait in waits if bool(wait["terminal"]) is is_final]
+        if chosen:
+            parts.append((entry, _recorded(chosen, [f"{w['call']} ({w['reason']})" for w in chosen])))
+    return [Lane("blocked", tuple(parts))] if parts else []
+
+
+def idle_lane(report: Report, device: int) -> list[Lane]:
+    """One lane with the idle time of a device, coloured by cause; none where it never idles."""
+    number = None if device == ABSENT_DEVICE else device
+    segments = [one for one in records(report.tables.get("idle")) if one["device"] == number]
+    parts = []
+    for cause in Cause:
+        chosen = [segment for segment in segments if segment["cause"] == cause]
+        word = f"idle: {cause.replace('_', ' ')}"
+        if chosen:
+            parts.append((word, _recorded(chosen, [word] * len(chosen))))
+    return [Lane("idle" if number is None else f"device {number} idle", tuple(parts))] if parts else []
+
+
+def _recorded(rows: Sequence[Mapping[str, Cell]], names: Sequence[str]) -> Spans:
+    ordered = sorted(zip(rows, names, strict=True), key=lambda pair: int(pair[0]["start"] or 0))
+    return Spans.of(
+        [row["start"] for row, _ in ordered],
+        [row["end"] for row, _ in ordered],
+        [name for _, name in ordered],
+    )

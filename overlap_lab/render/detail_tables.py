@@ -1,0 +1,63 @@
+"""The tables of a report behind the first two, in the order in which people ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from overlap_lab.render.numbers import records
+from overlap_lab.render.summary import quality_table, run_ahead_table
+from overlap_lab.report import Cell, Column, Report, Table
+
+__all__ = ["detail_tables"]
+
+_PLACES = ("range", "op", "frame")
+
+
+def detail_tables(report: Report) -> list[Table]:
+    """Blocking calls, drains, steps, run-ahead, streams, quality; those without rows are left out."""
+    found = [
+        _shown(report, "calls_by_cause", "Blocking calls, the most blocked time first"),
+        _costliest_first(
+            _shown(report, "drains", "Drains, the costliest first: idle = return + refill + launch")
+        ),
+        _shown(report, "steps", "Steps"),
+        run_ahead_table(report),
+        _shown(report, "streams", "Streams"),
+        quality_table(report),
+    ]
+    return [table for table in found if table.rows]
+
+
+def _shown(report: Report, name: str, title: str) -> Table:
+    """A table of the report for people: one column says where, empty columns and underscores are gone."""
+    table = report.tables.get(name)
+    if table is None:
+        return Table((), (), title)
+    kept = [column for column in table.columns if column.name not in _PLACES]
+    rows: list[tuple[Cell, ...]] = [
+        (*(row[column.name] for column in kept), _where(row[place] for place in _PLACES if place in row))
+        for row in records(table)
+    ]
+    heads = [
+        *(Column(column.name.replace("_", " "), column.unit) for column in kept),
+        Column("where", "text"),
+    ]
+    return _without_empty_columns(heads, rows, title)
+
+
+def _where(places: Iterable[Cell]) -> str | None:
+    return " > ".join(str(place) for place in places if place) or None
+
+
+def _without_empty_columns(heads: Sequence[Column], rows: Sequence[tuple[Cell, ...]], title: str) -> Table:
+    keep = [at for at in range(len(heads)) if any(row[at] is not None for row in rows)]
+    return Table(tuple(heads[at] for at in keep), tuple(tuple(row[at] for at in keep) for row in rows), title)
+
+
+def _costliest_first(table: Table) -> Table:
+    names = [column.name for column in table.columns]
+    if "idle" not in names:
+        return table
+    at = names.index("idle")
+    rows = sorted(table.rows, key=lambda row: -int(row[at] or 0))
+    return Table(table.columns, tuple(rows), table.title)

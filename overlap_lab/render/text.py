@@ -1,0 +1,65 @@
+"""Report -> text that a person reads in ten seconds: the verdict, then busy and idle, then the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from overlap_lab.render.aligned import aligned
+from overlap_lab.render.detail_tables import detail_tables
+from overlap_lab.render.lines import Line, Style, printed
+from overlap_lab.render.names import printable
+from overlap_lab.render.summary import device_table, host_table
+from overlap_lab.render.verdict import verdict
+from overlap_lab.report import Report, Severity, Table
+
+__all__ = ["report_text"]
+
+_MOST_ROWS: Final = 8
+
+
+def report_text(report: Report, *, width: int = 120, colour: bool = False) -> str:
+    """The report without a final line break; no escape code in it unless `colour`."""
+    lines = [_head(report), *verdict(report)]
+    for table in (device_table(report), host_table(report), *detail_tables(report)):
+        lines += _table_lines(table, width)
+    lines += _notes(report)
+    return printed(lines, colour=colour)
+
+
+def _head(report: Report) -> Line:
+    """What was read: files, format, tool."""
+    source = report.source
+    files = source.get("files")
+    names = [str(name) for name in files] if isinstance(files, (list, tuple)) else []
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    parts = [f"{names[0]}{more}" if names else "", str(source.get("format", "")), str(source.get("tool", ""))]
+    return Line(printable(" | ".join(part for part in parts if part)), Style.DIM)
+
+
+def _table_lines(table: Table, width: int) -> Iterator[Line]:
+    """A blank line, the title, and the first rows; a line says how many are left out."""
+    if not table.rows:
+        return
+    shown = Table(table.columns, table.rows[:_MOST_ROWS], table.title)
+    yield Line("")
+    yield Line(table.title, Style.HEADING)
+    head, *rows = aligned(shown, width=width)
+    yield Line(head, Style.DIM)
+    yield from map(Line, rows)
+    hidden = len(table.rows) - len(shown.rows)
+    if hidden:
+        yield Line(f"... and {hidden:,} more (all of them with --json)", Style.DIM)
+
+
+def _notes(report: Report) -> Iterator[Line]:
+    """The findings after the verdict, then the loader's notes."""
+    rest = [finding for finding in report.findings if finding.rule != "verdict"]
+    notes = report.source.get("notes")
+    told = [str(note) for note in notes] if isinstance(notes, (list, tuple)) else []
+    if rest or told:
+        yield Line("")
+    for finding in rest:
+        style = Style.PLAIN if finding.severity is Severity.INFO else Style.WARNING
+        yield Line(f"{finding.severity}: {printable(finding.title)}", style)
+    yield from (Line(f"note: {printable(note)}", Style.DIM) for note in told)
