@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
+from overlap_lab.errors import UsageError
 from overlap_lab.link import link
 from overlap_lab.metrics.blocking import host_blocking
 from overlap_lab.metrics.catalog import DEVICE_TAGS, STREAM_TAGS, measurement
+from overlap_lab.metrics.clock import Shift, allowed_shifts, undecided_gaps
 from overlap_lab.metrics.context import Context, context_of
 from overlap_lab.metrics.drains import device_drains, stream_drains
 from overlap_lab.metrics.findings import findings_of
@@ -24,6 +27,14 @@ from overlap_lab.trace import Trace
 __all__ = ["analyze"]
 
 _DEVICE_METRICS = (device_idle, device_drains, overlap, run_ahead, queue_peaks)
+_ONE_CLOCK = (
+    "device/busy",
+    "device/window",
+    "device/gaps",
+    "host/polling",
+    "quality/",
+)
+"""Measures of the host alone or of a device alone: no clock shift changes them."""
 _NEEDS_FEEDING = ("drain/", "overlap/", "host/", "run_ahead", "launch/")
 _NEEDS_HOST = (*_NEEDS_FEEDING, *(f"device/idle/{cause}" for cause in Cause))
 
@@ -34,22 +45,60 @@ def analyze(trace: Trace, *, window: tuple[int, int] | None = None, steps: bool 
     `window` is a pair of absolute times in the trace's own clock; it clips host and device records at its
     edges, while waits and drains are decided on the whole trace. `steps` adds the table of the same name.
     """
+    if window is not None and window[1] <= window[0]:
+        raise UsageError(
+            f"analyze: the window {window[0]}:{window[1]} is empty; its end must come after its start"
+        )
     closed = negative_rows_closed(trace)
     links = link(closed)
     repaired = overlong_ops_clipped(closed, links)
     faults = quality(trace, repaired, links)
     context = context_of(repaired, links).within(window)
-    measurements = (
-        *host_blocking(context),
-        *_of_devices(context),
-        *_of_streams(context),
-        *_of_quality(faults),
-    )
+    shifts = allowed_shifts(context)
+    measurements = _measurements(context)
+    if shifts:
+        edges = _shifted(context, shifts)
+        context = context.undecided_at(undecided_gaps(*edges, shifts))
+        measurements = _with_bounds(_measurements(context), edges, shifts)
     tables = tables_of(context, faults)
     if steps:
         tables = {**tables, "steps": steps_table(context)}
-    findings = findings_of(context, faults, tables)
-    return Report(source_of(context, faults), measurements, tables, findings)
+    source = source_of(context, faults, shifts)
+    findings = findings_of(context, faults, tables, shifts)
+    return Report(source, (*measurements, *_of_quality(faults)), tables, findings)
+
+
+def _measurements(context: Context) -> tuple[Measurement, ...]:
+    """Every measurement but those of quality."""
+    return (*host_blocking(context), *_of_devices(context), *_of_streams(context))
+
+
+def _shifted(context: Context, shifts: Mapping[int, Shift]) -> tuple[Context, Context]:
+    """The trace with its device clocks at both ends of their allowed intervals."""
+    lows = {device: shift.low for device, shift in shifts.items()}
+    highs = {device: max(shift.low, shift.high or shift.low) for device, shift in shifts.items()}
+    low, high = (context_of(context.trace, context.links, shift=shift) for shift in (lows, highs))
+    return low.within(context.window), high.within(context.window)
+
+
+def _with_bounds(
+    measurements: tuple[Measurement, ...], edges: tuple[Context, Context], shifts: Mapping[int, Shift]
+) -> tuple[Measurement, ...]:
+    """Clock-crossing measurements with the smaller and the larger of their values at both clock shifts."""
+    bounds = zip(*(_measurements(edge) for edge in edges), strict=True)
+    result = []
+    for measured, (one, other) in zip(measurements, bounds, strict=True):
+        touched = measured.scope.get("device", next(iter(shifts))) in shifts
+        if touched and not _one_clock(measured.tag) and None not in (one.value, other.value):
+            values = sorted(value for value in (one.value, other.value) if value is not None)
+            result.append(replace(measured, low=values[0], high=values[-1]))
+        else:
+            result.append(measured)
+    return tuple(result)
+
+
+def _one_clock(tag: str) -> bool:
+    return tag == "device/idle" or tag.startswith(_ONE_CLOCK)
 
 
 def _of_devices(context: Context) -> Iterator[Measurement]:
@@ -99,7 +148,8 @@ def _of_streams(context: Context) -> Iterator[Measurement]:
         values = stream_drains(context, lanes)
         for tag in STREAM_TAGS:
             value, why = _null_reason(context, device, tag.removeprefix("stream/"), values[tag])
-            yield measurement(tag, {"device": device, "stream": stream}, value, why)
+            scope = {"stream": stream} if device == ABSENT_DEVICE else {"device": device, "stream": stream}
+            yield measurement(tag, scope, value, why)
 
 
 def _of_quality(faults: Quality) -> Iterator[Measurement]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from overlap_lab.intervals import Intervals, Ints, clip, union
 from overlap_lab.link import Link
+from overlap_lab.metrics.causes import Segments, causes_of
 from overlap_lab.metrics.drained import Drains, drains_of, stream_drains_of
 from overlap_lab.metrics.material import Material, material_of
 from overlap_lab.metrics.waits import Waits, waits_of
@@ -28,13 +29,21 @@ class Context(Material):
     """Per device."""
     stream_drains: Mapping[tuple[int, int], tuple[Drains, ...]]
     """Per (device, stream): one entry for each process that has such a stream."""
+    idle: Mapping[int, Segments]
+    """Per device the gaps between its ops by cause, over the whole trace."""
     window: Window | None = None
-    undecided: Mapping[int, Ints] | None = None
-    """Per device the gaps (by index) whose cause depends on how its clock is shifted."""
 
     def within(self, window: Window | None) -> Context:
         """The same trace seen through another window; waits and drains stay as the whole trace decides."""
         return replace(self, window=window)
+
+    def undecided_at(self, gaps: Mapping[int, Ints]) -> Context:
+        """The same trace where some gaps, by device, have no cause that every possible clock agrees on."""
+        changed = {
+            device: causes_of(self, device, self.drains[device].gap, undecided)
+            for device, undecided in gaps.items()
+        }
+        return replace(self, idle={**self.idle, **changed})
 
     def window_of(self, device: int) -> Window:
         """The interval that the device's ratios divide by: the given one, else first op to last op."""
@@ -43,7 +52,12 @@ class Context(Material):
 
     def busy(self, device: int) -> Intervals:
         """When the device was busy inside the window."""
-        return union(*clip(*self.devices[device].busy, self.window))
+        start, end = self.devices[device].busy
+        if self.window is None:
+            return start, end
+        first, last = self.window
+        inside = slice(np.searchsorted(end, first, side="right"), np.searchsorted(start, last))
+        return union(*clip(start[inside], end[inside], self.window))
 
     def blocked(self, device: int, *, terminal: bool) -> Intervals:
         """When the device's feeding threads were blocked, with or without its terminal waits."""
@@ -62,11 +76,15 @@ def context_of(trace: Trace, links: Link, *, shift: Mapping[int, int] | None = N
     material = material_of(_shifted(trace, links, shift) if shift else trace, links)
     waits = waits_of(material)
     ops, feeds = material.ops, material.feeds
+    drains = drains_of(ops, feeds, material.devices, waits)
+    none = np.zeros(0, np.int64)
+    idle = {device: causes_of(material, device, drains[device].gap, none) for device in material.devices}
     return Context(
         **{each.name: getattr(material, each.name) for each in fields(material)},
         waits=waits,
-        drains=drains_of(ops, feeds, material.devices, waits),
+        drains=drains,
         stream_drains=stream_drains_of(ops, feeds, waits),
+        idle=idle,
     )
 
 

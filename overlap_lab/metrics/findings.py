@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from overlap_lab.metrics.blocking import threads_by_tag
+from overlap_lab.metrics.clock import Shift
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.drains import device_drains
 from overlap_lab.metrics.idle import device_idle
@@ -19,9 +20,11 @@ _UNLINKED_SHARE = 0.05
 _NOTABLE_HOST_FUNCTION_SHARE = 0.01
 
 
-def findings_of(context: Context, faults: Quality, tables: Mapping[str, Table]) -> tuple[Finding, ...]:
+def findings_of(
+    context: Context, faults: Quality, tables: Mapping[str, Table], shifts: Mapping[int, Shift]
+) -> tuple[Finding, ...]:
     """The verdict first, then what else deserves a look, errors before warnings before remarks."""
-    rest = [*_quality(context, faults), *_devices(context), *_host(context)]
+    rest = [*_clocks(faults, shifts), *_quality(context, faults), *_devices(context), *_host(context)]
     order = list(Severity)
     rest.sort(key=lambda finding: order.index(finding.severity))
     return (_verdict(context, tables), *rest)
@@ -122,11 +125,20 @@ def _host(context: Context) -> Iterator[Finding]:
         yield Finding("unknown_wait", Severity.WARNING, title, evidence={"unknown_wait_ns": unknown})
 
 
-def _quality(context: Context, faults: Quality) -> Iterator[Finding]:
+def _clocks(faults: Quality, shifts: Mapping[int, Shift]) -> Iterator[Finding]:
     inverted = faults.count[Fault.INVERTED]
-    if inverted:
-        title = f"{inverted} operations start before their launch: host and device clocks disagree"
-        yield Finding("inverted_clocks", Severity.ERROR, title, evidence={"count": inverted})
+    for device, shift in shifts.items():
+        wanted = f"at least {format_ns(shift.low)}"
+        if shift.high is not None and shift.consistent:
+            wanted = f"{format_ns(shift.low)} to {format_ns(shift.high)}"
+        title = f"{inverted} operations start before their launch: device {device}'s clock is {wanted} early"
+        if not shift.consistent:
+            title += ", yet a wait proves less: no single shift restores the order, so causes are unknown"
+        evidence: dict[str, Cell] = {"count": inverted, "low_ns": shift.low, "high_ns": shift.high}
+        yield Finding("inverted_clocks", Severity.ERROR, title, {"device": device}, evidence)
+
+
+def _quality(context: Context, faults: Quality) -> Iterator[Finding]:
     share = faults.share(Fault.UNLINKED_OPS) or 0.0
     if share > _UNLINKED_SHARE and context.trace.is_host_call.any():
         title = f"{share:.0%} of the device operations have no call: run-ahead and causes rest on the others"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from overlap_lab.intervals import Ints
 from overlap_lab.link import Link
 from overlap_lab.metrics.ops import Lane, Ops, device_lanes, ops_of
 from overlap_lab.metrics.queue import Queue, queue_of
 from overlap_lab.metrics.scopes import Feeds, feeds_of
+from overlap_lab.quality import launches_without_op
 from overlap_lab.trace import Trace
 
 __all__ = ["Material", "material_of"]
@@ -24,6 +26,8 @@ class Material:
     feeds: Feeds
     devices: Mapping[int, Lane]
     queues: Mapping[int, Queue]
+    lost_launches: Ints
+    """Rows of launches, async copies and memsets that should own an op and do not."""
 
 
 def material_of(trace: Trace, links: Link) -> Material:
@@ -31,4 +35,6 @@ def material_of(trace: Trace, links: Link) -> Material:
     ops = ops_of(trace, links)
     devices = device_lanes(ops)
     queues = {device: queue_of(trace, links, ops, lane) for device, lane in devices.items()}
-    return Material(trace, links, ops, feeds_of(links, ops), devices, queues)
+    return Material(
+        trace, links, ops, feeds_of(links, ops), devices, queues, launches_without_op(trace, links)
+    )

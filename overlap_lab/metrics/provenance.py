@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from overlap_lab.metrics.clock import Shift
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.settings import FLOOR_NS, NEARNESS_NS, SLACK_NS
 from overlap_lab.quality import Quality
@@ -10,7 +13,7 @@ from overlap_lab.schema import ABSENT_DEVICE
 __all__ = ["source_of"]
 
 
-def source_of(context: Context, faults: Quality) -> dict[str, object]:
+def source_of(context: Context, faults: Quality, shifts: Mapping[int, Shift]) -> dict[str, object]:
     """JSON-ready: files, tools, devices, the windows used, and the thresholds of the wait rules."""
     source = context.trace.source
     windows = {
@@ -36,5 +39,8 @@ def source_of(context: Context, faults: Quality) -> dict[str, object]:
         "metadata": dict(source.metadata),
         "notes": list(source.notes),
         "faults": {str(fault): count for fault, count in faults.count.items() if count},
+        "clock_shift_ns": {
+            str(device): {"low": shift.low, "high": shift.high} for device, shift in shifts.items()
+        },
         "clipped_ns": faults.cut_ns,
     }

@@ -8,10 +8,11 @@ import numpy as np
 
 from overlap_lab.intervals import Ints, Mask, clip
 from overlap_lab.metrics.blocking import host_threads, threads_by_tag
+from overlap_lab.metrics.causes import CAUSES
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.drained import waited_devices
 from overlap_lab.metrics.drains import device_drains, drains_inside, stream_drains
-from overlap_lab.metrics.idle import CAUSES, device_idle, idle_segments
+from overlap_lab.metrics.idle import device_idle, idle_segments
 from overlap_lab.metrics.overlap import overlap
 from overlap_lab.metrics.places import around, relative_start_ns
 from overlap_lab.metrics.waits import REASONS

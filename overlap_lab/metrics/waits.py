@@ -20,7 +20,6 @@ from overlap_lab.metrics.evidence import (
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.opset import LONG_AGO
 from overlap_lab.metrics.scopes import Scopes
-from overlap_lab.quality import launches_without_op
 from overlap_lab.schema import ABSENT_DEVICE, ALWAYS_WAITS, ENQUEUE, Api, Fault, Reason
 
 __all__ = ["REASONS", "Waits", "waits_of"]
@@ -169,9 +168,8 @@ def _empty_syncs(material: Material, calls: Calls, waited: Mask) -> tuple[Ints, 
 
 def _window_of_longer_run(material: Material) -> bool:
     """Whether records are missing, so that work outside of the file could be what a call waited for."""
-    trace, links = material.trace, material.links
-    cut = bool(trace.source.faults.get(Fault.TRUNCATED, 0))
-    return cut or not bool(links.linked.all()) or launches_without_op(trace, links).size > 0
+    cut = bool(material.trace.source.faults.get(Fault.TRUNCATED, 0))
+    return cut or not bool(material.links.linked.all()) or material.lost_launches.size > 0
 
 
 def _before_any_work(material: Material, rows: Ints) -> Mask:

@@ -1,0 +1,198 @@
+"""Why a device was idle: every gap between its ops, split exactly among causes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from overlap_lab.intervals import Ints, Mask
+from overlap_lab.link import dense_codes
+from overlap_lab.metrics.floor import launch_floor
+from overlap_lab.metrics.material import Material
+from overlap_lab.metrics.settings import LAUNCH_CAP_FLOORS, LAUNCH_CAP_NS
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, Api, Cause
+
+__all__ = ["CAUSES", "Pieces", "Segments", "causes_of", "late_pieces", "piece", "sorted_segments"]
+
+CAUSES = tuple(Cause)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segments:
+    """Pieces of idle time, each with one cause, sorted by start; together they are the idle time."""
+
+    start: Ints
+    end: Ints
+    cause: Ints
+    """Index into CAUSES."""
+    gap: Ints
+    """Index of the gap in the lane; -1 before the first op and after the last."""
+
+    def of(self, cause: Cause) -> int:
+        """Total length of one cause."""
+        mine = self.cause == CAUSES.index(cause)
+        return int((self.end[mine] - self.start[mine]).sum())
+
+
+Pieces = tuple[Ints, Ints, Ints, Ints]
+
+
+def causes_of(material: Material, device: int, drained: Ints, undecided: Ints) -> Segments:
+    """The gaps of one device over the whole trace, by cause.
+
+    `drained` and `undecided` are gaps, by index: those of its drains, and those whose cause depends on how
+    far its clock is off.
+    """
+    return sorted_segments([_gap_pieces(material, device, drained, undecided)])
+
+
+def sorted_segments(pieces: list[Pieces]) -> Segments:
+    """Segments of all pieces that are not empty, by start."""
+    start, end, cause, gap = _joined(pieces)
+    real = np.flatnonzero(end > start)
+    order = real[np.argsort(start[real], kind="stable")]
+    return Segments(start[order], end[order], cause[order], gap[order])
+
+
+def piece(start: Ints, end: Ints, cause: Cause, gap: Ints | int) -> Pieces:
+    return (
+        start.astype(np.int64),
+        end.astype(np.int64),
+        np.full(start.size, CAUSES.index(cause), np.int64),
+        np.broadcast_to(np.asarray(gap, np.int64), start.shape),
+    )
+
+
+def _joined(pieces: list[Pieces]) -> Pieces:
+    start, end, cause, gap = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    return start, end, cause, gap
+
+
+def _gap_pieces(material: Material, device: int, drained_gaps: Ints, undecided: Ints) -> Pieces:
+    lane = material.devices[device]
+    gap = np.arange(lane.gap_start.size)
+    unknown = _records_missing(material, device)
+    unknown[undecided] = True
+    drained = np.zeros(gap.size, np.bool_)
+    drained[drained_gaps] = True
+    drained &= ~unknown
+    enqueue = material.ops.enqueue[lane.next_op]
+    rest = ~unknown & ~drained
+    late = rest & (enqueue >= lane.gap_start)
+    behind = rest & ~late
+    called = behind & _behind_host_function(material, device, behind)
+    whole = [
+        piece(lane.gap_start[mask], lane.gap_end[mask], cause, gap[mask])
+        for mask, cause in (
+            (unknown, Cause.UNKNOWN),
+            (drained, Cause.DRAIN),
+            (called, Cause.HOST_FUNCTION),
+            (behind & ~called, Cause.DEPENDENCY),
+        )
+    ]
+    split = late_pieces(material, device, lane.gap_start[late], lane.next_op[late], gap[late])
+    return _joined([*whole, split])
+
+
+def late_pieces(material: Material, device: int, start: Ints, op: Ints, gap: Ints) -> Pieces:
+    """The parts of gaps whose next op was not enqueued when they began."""
+    ops = material.ops
+    end = ops.start[op]
+    enqueue = np.clip(ops.enqueue[op], start, end)
+    floor = launch_floor(material, device, None) or 0
+    cap = max(LAUNCH_CAP_FLOORS * floor, LAUNCH_CAP_NS)
+    arrived = np.minimum(end, np.maximum(ops.enqueue[op] + cap, start))
+    returned = np.clip(ops.enqueue_end[op], arrived, end)
+    return _joined(
+        [
+            piece(start, enqueue, Cause.HOST_LATE, gap),
+            piece(enqueue, arrived, Cause.LAUNCH, gap),
+            piece(arrived, returned, Cause.IN_CALL, gap),
+            piece(returned, end, Cause.DEPENDENCY, gap),
+        ]
+    )
+
+
+def _records_missing(material: Material, device: int) -> Mask:
+    """Gaps around which a launch lost its op: it began between the enqueue calls of the gap's two ops."""
+    lane, ops, trace = material.devices[device], material.ops, material.trace
+    missing = np.zeros(lane.gap_start.size, np.bool_)
+    rows = material.lost_launches
+    rows = rows[np.isin(trace.api[rows], (Api.LAUNCH, Api.GRAPH_LAUNCH))]
+    rows = rows[_could_be_for(material, rows, device)]
+    if rows.size == 0 or missing.size == 0:
+        return missing
+    start = np.sort(trace.start_ns[rows])
+    one, other = ops.enqueue[lane.previous_op], ops.enqueue[lane.next_op]
+    after = np.searchsorted(start, np.minimum(one, other), side="right")
+    before = np.searchsorted(start, np.maximum(one, other), side="left")
+    return np.asarray(before > after)
+
+
+def _could_be_for(material: Material, rows: Ints, device: int) -> Mask:
+    """Calls that name the device, or name none and come from a thread, else a process, that feeds it."""
+    trace, feeds = material.trace, material.feeds
+    named = trace.device[rows]
+    feeders = {who for who, devices in feeds.by_thread.items() if device in devices}
+    owners = {who for who, devices in feeds.by_owner.items() if device in devices}
+    thread, owner = material.links.thread[rows], material.ops.row_owner[rows]
+    of_thread = np.isin(thread, list(feeders))
+    feeds_nothing = ~np.isin(thread, list(feeds.by_thread))
+    of_owner = feeds_nothing & np.isin(owner, list(owners))
+    return np.asarray((named == device) | ((named == ABSENT_DEVICE) & (of_thread | of_owner)))
+
+
+def _behind_host_function(material: Material, device: int, asked: Mask) -> Mask:
+    """Gaps whose next op was enqueued behind a host function: it lies between that op and the one before it
+    in the stream's enqueue order; where no stream is known, between them on the thread that enqueued it."""
+    trace, ops, links = material.trace, material.ops, material.links
+    found = np.zeros(asked.size, np.bool_)
+    calls = np.flatnonzero(trace.is_host_call & (trace.api == Api.HOST_FUNC) & ~links.captured)
+    gaps = np.flatnonzero(asked)
+    if calls.size == 0 or gaps.size == 0:
+        return found
+    lane = material.devices[device]
+    op = lane.next_op[gaps]
+    before = _enqueued_before(material, device, op, lane.previous_op[gaps])
+    start, until = trace.start_ns[calls], ops.enqueue[op]
+    named = trace.stream[calls] != ABSENT
+    on_stream = any_between(
+        dense_codes(np.r_[ops.row_owner[calls], ops.owner[op]], np.r_[trace.stream[calls], ops.stream[op]]),
+        start,
+        before,
+        until,
+        counts=named,
+    )
+    thread = np.r_[links.thread[calls], links.thread[links.call[op]]]
+    on_thread = any_between(thread, start, before, until, counts=~named)
+    any_on_thread = any_between(thread, start, before, until, counts=np.ones(calls.size, np.bool_))
+    found[gaps] = np.where(ops.stream[op] != ABSENT, on_stream | on_thread, any_on_thread)
+    return found
+
+
+def any_between(group: Ints, point: Ints, after: Ints, before: Ints, *, counts: Mask) -> Mask:
+    """For each query whether a counting point of its group lies strictly between `after` and `before`.
+
+    `group` holds the points' groups, then the queries'.
+    """
+    times = np.unique(np.r_[point, after, before])
+    base = group * (times.size + 1)
+    keys = np.sort(base[: point.size][counts] + np.searchsorted(times, point[counts]))
+    asked = base[point.size :]
+    low = np.searchsorted(keys, asked + np.searchsorted(times, after), side="right")
+    high = np.searchsorted(keys, asked + np.searchsorted(times, before), side="left")
+    return np.asarray(high > low)
+
+
+def _enqueued_before(material: Material, device: int, op: Ints, otherwise: Ints) -> Ints:
+    """When the op ahead of each op in its stream was enqueued; `otherwise` stands in for the first ones."""
+    ops = material.ops
+    index = material.devices[device].index
+    order = index[np.lexsort((ops.start[index], ops.enqueue[index], ops.stream[index], ops.owner[index]))]
+    position = np.empty(ops.start.size, np.int64)
+    position[order] = np.arange(order.size)
+    at = position[op]
+    ahead = order[np.maximum(at - 1, 0)]
+    same = (at > 0) & (ops.stream[ahead] == ops.stream[op]) & (ops.owner[ahead] == ops.owner[op])
+    return ops.enqueue[np.where(same, ahead, otherwise)]
