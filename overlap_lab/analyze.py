@@ -110,7 +110,7 @@ def _of_devices(context: Context) -> Iterator[Measurement]:
         scopes: list[Mapping[str, int]] = [] if device == ABSENT_DEVICE else [{"device": device}]
         for scope in [*scopes, {}] if len(context.devices) == 1 else scopes:
             for tag in DEVICE_TAGS:
-                value, why = _null_reason(context, device, tag, values[tag])
+                value, why = _null_reason(context, tag, values[tag])
                 yield measurement(tag, scope, value, why)
 
 
@@ -122,12 +122,10 @@ def _device_values(context: Context, device: int) -> dict[str, int | float | Non
 
 
 def _null_reason(
-    context: Context, device: int, tag: str, value: int | float | None
+    context: Context, tag: str, value: int | float | None
 ) -> tuple[int | float | None, str | None]:
     if not context.trace.is_host_call.any() and tag.startswith(_NEEDS_HOST):
         return None, "the trace has no host records"
-    if not context.is_fed(device) and tag.startswith(_NEEDS_FEEDING):
-        return None, "no enqueue call in the trace is linked to an operation of this device"
     if value is not None:
         return value, None
     if tag == "launch/floor":
@@ -147,7 +145,7 @@ def _of_streams(context: Context) -> Iterator[Measurement]:
     for (device, stream), lanes in context.stream_drains.items():
         values = stream_drains(context, lanes)
         for tag in STREAM_TAGS:
-            value, why = _null_reason(context, device, tag.removeprefix("stream/"), values[tag])
+            value, why = _null_reason(context, tag.removeprefix("stream/"), values[tag])
             scope = {"stream": stream} if device == ABSENT_DEVICE else {"device": device, "stream": stream}
             yield measurement(tag, scope, value, why)
 

@@ -137,18 +137,14 @@ def _owns(links: Link, calls: Ints) -> Mask:
 def _reused_ids(trace: Trace, links: Link) -> int:
     """How many ids two or more enqueue calls of one process carry, nested calls not counted."""
     carries = trace.is_host_call & np.isin(trace.api, OWNERS) & (trace.correlation != NO_CORRELATION)
-    calls = np.flatnonzero(carries)
+    calls = np.flatnonzero(carries & ~links.captured)
     calls = calls[links.outer[calls] == calls]
     key = dense_codes(trace.part[calls], trace.process[calls], trace.correlation[calls])
     return int((np.bincount(key) > 1).sum()) if key.size else 0
 
 
 def _overrun(trace: Trace, links: Link) -> tuple[Ints, Ints]:
-    """Per op: ns by which it runs past the start of the next op of its stream, and that start.
-
-    Ops of one graph launch are recorded on the launch's stream but may run side by side: they are each
-    other's neighbours only in name, so they do not count.
-    """
+    """Per op: ns by which it runs past the start of the next op of its stream, and that start."""
     size = links.op.size
     over, following = np.full(size, -_NEVER, np.int64), np.full(size, _NEVER, np.int64)
     known = np.flatnonzero(links.stream != ABSENT)
@@ -160,9 +156,7 @@ def _overrun(trace: Trace, links: Link) -> tuple[Ints, Ints]:
     start, end = trace.start_ns[links.op[known]], trace.end_ns[links.op[known]]
     order = np.lexsort((-end, start, lane))
     here, there = order[:-1], order[1:]
-    call = links.call[known]
-    of_graph = trace.api[call] == Api.GRAPH_LAUNCH
-    neighbours = (lane[here] == lane[there]) & ~(of_graph[here] & (call[here] == call[there]))
+    neighbours = lane[here] == lane[there]
     here, there = here[neighbours], there[neighbours]
     following[known[here]] = start[there]
     over[known[here]] = end[here] - start[there]

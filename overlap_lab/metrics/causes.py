@@ -124,9 +124,8 @@ def _records_missing(material: Material, device: int) -> Mask:
     if rows.size == 0 or missing.size == 0:
         return missing
     start = np.sort(trace.start_ns[rows])
-    one, other = ops.enqueue[lane.previous_op], ops.enqueue[lane.next_op]
-    after = np.searchsorted(start, np.minimum(one, other), side="right")
-    before = np.searchsorted(start, np.maximum(one, other), side="left")
+    after = np.searchsorted(start, ops.enqueue[lane.previous_op], side="right")
+    before = np.searchsorted(start, ops.enqueue[lane.next_op], side="left")
     return np.asarray(before > after)
 
 

@@ -211,8 +211,8 @@ def _devices_table(context: Context) -> Table:
         name = context.trace.source.devices.get(device)
         tags = ("device/window", "device/busy", "device/idle", "device/gaps")
         more = ("drain/count", "drain/terminal", "drain/idle", "overlap/ratio", "overlap/ratio_literal")
-        fed = context.is_fed(device)
-        cells = [values[tag] for tag in tags] + [values[tag] if fed else None for tag in more]
+        told = context.trace.is_host_call.any()
+        cells = [values[tag] for tag in tags] + [values[tag] if told else None for tag in more]
         rows.append((number, name, context.devices[device].index.size, *cells))
     return table(
         "device:id name:text ops:count window:ns busy:ns idle:ns gaps:count drains:count "

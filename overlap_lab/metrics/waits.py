@@ -20,7 +20,7 @@ from overlap_lab.metrics.evidence import (
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.opset import LONG_AGO
 from overlap_lab.metrics.scopes import Scopes
-from overlap_lab.schema import ABSENT_DEVICE, ALWAYS_WAITS, ENQUEUE, Api, Fault, Reason
+from overlap_lab.schema import ALWAYS_WAITS, ENQUEUE, Api, Fault, Reason
 
 __all__ = ["REASONS", "Waits", "waits_of"]
 
@@ -131,16 +131,25 @@ def _queue_full(material: Material, calls: Calls, waited: Mask) -> Mask:
     launch = np.isin(calls.api, _LAUNCHES) & (material.links.outer[calls.row] == calls.row)
     if not (launch & waited).any():
         return full
-    of_device = np.full(calls.row.size, ABSENT_DEVICE, np.int64)
-    of_device[calls.own.call] = material.links.device[calls.own.op]
+    call, device = _launch_devices(material, calls, launch)
     for number in material.devices:
-        mine = np.flatnonzero(launch & (of_device == number))
+        mine = np.unique(call[device == number])
         depth = material.queues[number].depth(calls.start[mine])
         order = np.argsort(-depth, kind="stable")
         deeper = np.searchsorted(-depth[order], -depth, side="right")
         slow = np.r_[0, np.cumsum(waited[mine][order])][deeper]
-        full[mine] = (slow >= 2) & (4 * slow >= 3 * deeper)
+        full[mine] |= (slow >= 2) & (4 * slow >= 3 * deeper)
     return full
+
+
+def _launch_devices(material: Material, calls: Calls, launch: Mask) -> tuple[Ints, Ints]:
+    """Pairs (call, device): the devices of each launch's ops, where it has none those of its scope."""
+    own = launch[calls.own.call]
+    scoped = launch[calls.scopes.call] & ~calls.own.exists[calls.scopes.call]
+    return (
+        np.r_[calls.own.call[own], calls.scopes.call[scoped]],
+        np.r_[material.links.device[calls.own.op[own]], calls.scopes.device()[scoped]],
+    )
 
 
 def _reasons(material: Material, calls: Calls, held: Mask) -> Ints:
