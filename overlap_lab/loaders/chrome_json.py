@@ -174,7 +174,9 @@ class _Scanner:
                     self._cut_off(at, "has no closing bracket")
                 return at
             if text[at] == "]":
-                self._findings.count(Fault.ROWS_REPAIRED, comma)
+                if comma:
+                    self._findings.count(Fault.ROWS_REPAIRED)
+                    self._findings.note(f"A comma before the closing bracket, at {self._place(at)}.")
                 return at + 1
             try:
                 event, end = self._decoder.raw_decode(text, at)

@@ -49,7 +49,7 @@ def _unreadable(path: Path, error: OSError) -> InputError:
 
 
 def head(path: Path, size: int = HEAD_BYTES) -> bytes:
-    """The first bytes, unpacked; fewer where a gzip file is cut off or broken."""
+    """The first bytes, unpacked. Raises InputError where there are none to unpack."""
     check_readable(path)
     try:
         with path.open("rb") as file:
@@ -59,9 +59,10 @@ def head(path: Path, size: int = HEAD_BYTES) -> bytes:
     if not raw.startswith(GZIP):
         return raw
     try:
-        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(raw, size)
+        start = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(raw, size)
     except zlib.error:
-        return raw
+        start = b""
+    return start or plain_bytes(path)[:size]  # which says where the file is damaged or cut off
 
 
 def plain_bytes(path: Path) -> bytes:

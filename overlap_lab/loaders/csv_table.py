@@ -21,6 +21,7 @@ from overlap_lab.trace import Column
 
 __all__ = ["TRACE_KINDS", "Table", "TableKind", "header_kind", "read_table"]
 
+_INT64_END: Final = 1 << 63
 _FIELD_LIMIT: Final = 16 << 20
 _TIMES: Final = ("start_timestamp", "end_timestamp")
 
@@ -150,4 +151,4 @@ def _count_lost(path: Path, lost: int, cut: bool, findings: Findings) -> None:
 
 
 def _is_time(value: str) -> bool:
-    return value.strip().isdecimal() and len(value) < 19
+    return len(value) < 24 and value.strip().isdecimal() and int(value) < _INT64_END

@@ -10,6 +10,7 @@ __all__ = ["repaired_object"]
 
 _KEYS: Final = "ph|cat|name|pid|tid|ts|dur|args|id|bp|s|cname|tts|tdur"
 _NAME: Final = re.compile(rf'("name"\s*:\s*")(.*?)("\s*(?:,\s*"(?:{_KEYS})"\s*:|\}}\s*\Z))', re.DOTALL)
+_KEY: Final = re.compile(rf'"(?:{_KEYS})"')
 _BARE_QUOTE: Final = re.compile(r'(?<!\\)"')
 _BACKSLASH: Final = re.compile(r'\\(?!")')
 _BAD_ESCAPE: Final = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
@@ -41,7 +42,7 @@ def _decoded(text: str, decoder: json.JSONDecoder) -> tuple[dict[str, Any] | Non
     try:
         found = decoder.decode(text)
     except json.JSONDecodeError as error:
-        return None, error.pos if "delimiter" in error.msg else -1
+        return None, error.pos if "',' delimiter" in error.msg else -1
     except (ValueError, RecursionError):
         return None, -1
     return (found, -1) if isinstance(found, dict) else (None, -1)
@@ -57,7 +58,11 @@ def _with_backslashes(text: str) -> str:
 
 
 def _with_name_quotes(text: str) -> str:
-    return _NAME.sub(lambda m: m[1] + _BARE_QUOTE.sub(r'\\"', m[2]) + m[3], text, count=1)
+    """Escape the quotes inside the name, unless other keys of the event are in it."""
+    found = _NAME.search(text)
+    if not found or _KEY.search(found[2]):
+        return text
+    return text[: found.start(2)] + _BARE_QUOTE.sub(r'\\"', found[2]) + text[found.end(2) :]
 
 
 def _with_numbers(text: str) -> str:

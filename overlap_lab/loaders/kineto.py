@@ -48,6 +48,7 @@ _KINDS: Final = {
 """Category, in lower case, -> kind; the capital spellings are those of 2021."""
 _LONG_HEAD: Final = 16 << 20
 _SIGNS: Final = (b'"traceEvents"', b'"schemaVersion"', b'"deviceProperties"', b'"distributedInfo"', b'"ph"')
+_FAR: Final = 1 << 62
 _END: Final = "\0end"
 """Key of the end time in events that were joined from a begin and an end."""
 _UNUSED: Final = frozenset(("trace", "ac2g", "async_cpu_to_gpu", "fwdbwd", "cpu_instant_event", ""))
@@ -143,8 +144,7 @@ def _timed(events: list[Event], base_ns: int, findings: Findings) -> tuple[list[
     for row in [row for row, event in enumerate(events) if _END in event]:
         [end] = decimal_column([events[row][_END]]).tolist()
         length[row] = end - int(start[row]) if ABSENT not in (end, start[row]) else ABSENT
-    limit = 1 << 62
-    good = (np.abs(start) < limit) & (np.abs(length) < limit) & (abs(base_ns) < limit)
+    good = (start != ABSENT) & (length != ABSENT) & _fits(start, base_ns) & _fits(length, 0)
     lost = int((~good).sum())
     if lost:
         findings.count(Fault.ROWS_SKIPPED, lost)
@@ -152,6 +152,13 @@ def _timed(events: list[Event], base_ns: int, findings: Findings) -> tuple[list[
         events = [event for event, kept in zip(events, good.tolist(), strict=True) if kept]
     start_ns = start[good] + (base_ns if good.any() else 0)
     return events, start_ns, start_ns + length[good]
+
+
+def _fits(times: Column, base_ns: int) -> Column:
+    """Where adding the base, and a duration, stays within int64."""
+    if abs(base_ns) >= _FAR:
+        return np.zeros(len(times), bool)
+    return (times < _FAR - base_ns) & (times > -_FAR - base_ns)
 
 
 def _complete(rows: Columns, labels: Column, builder: TraceBuilder, findings: Findings) -> None:

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Final
 
-from overlap_lab.errors import BrokenTrace
 from overlap_lab.loaders.sqlite_file import SQLITE, read_only, tables_in
 
 __all__ = ["refusal"]
@@ -38,7 +37,10 @@ _EMPTY_FIRST_EVENT: Final = re.compile(rb'"traceEvents"\s*:\s*\[\s*\{\s*\}\s*,')
 
 
 def refusal(path: Path, start: bytes) -> str | None:
-    """Why a recognised file is not read, and what to do; None where it may be readable."""
+    """Why a recognised file is not read, and what to do; None where it may be readable.
+
+    Raises BrokenTrace for a damaged database.
+    """
     if not start:
         return "empty file; was the capture finished?"
     if start.startswith(SQLITE):
@@ -64,11 +66,8 @@ def _sqlite(path: Path) -> str | None:
     with path.open("rb") as file:
         if not file.read(16).startswith(SQLITE):
             return "a compressed database; unpack it first: gunzip FILE"
-    try:
-        with read_only(path) as connection:
-            tables = set(tables_in(connection))
-    except BrokenTrace as error:
-        return str(error).removeprefix(f"{path}: ")
+    with read_only(path) as connection:
+        tables = set(tables_in(connection))
     if any(table.startswith("rocpd_info_process") for table in tables):
         return None
     known = (why for marks, why in _TABLES.items() if tables & set(marks.split()))
