@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "gate.h"
+#include "hip_host/retention.h"
 
 namespace {
 
@@ -85,6 +86,20 @@ TEST(allocations_are_page_aligned_and_told_apart) {
   CHECK(attributes.type == hipMemoryTypeUnregistered);
   OK(hipFree(device));
   OK(hipHostFree(pinned));
+}
+
+TEST(a_retained_object_lives_to_the_streams_tail_and_no_longer) {
+  hipStream_t stream = make_stream();
+  auto object = std::make_shared<int>(1);
+  const std::weak_ptr<int> watch = object;
+  HeldKernel held(stream);
+  OK(hip_host::retain_to_tail(stream, std::move(object)));
+  CHECK(!watch.expired());
+  held.release();
+  OK(hipStreamSynchronize(stream));
+  CHECK(watch.expired());
+  CHECK(hip_host::retain_to_tail(stream, nullptr) == hipErrorInvalidValue);
+  OK(hipStreamDestroy(stream));
 }
 
 }  // namespace

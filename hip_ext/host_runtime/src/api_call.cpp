@@ -18,10 +18,17 @@ ApiCall::ApiCall(const char* name) : session(recording_session()), outer_(innerm
 }
 
 ApiCall::~ApiCall() {
+  wake();
   innermost = outer_;
   if (session == 0) return;
   record.end_ns = now_ns();
   keep(record, session);
+}
+
+void ApiCall::wake() {
+  if (!to_wake_) return;
+  to_wake_->work_ready.notify_one();
+  to_wake_.reset();
 }
 
 ApiCall* ApiCall::current() { return innermost; }

@@ -25,11 +25,19 @@ class ApiCall {
   /// Notes the result, here and as the thread's last error, and hands it back.
   hipError_t finish(hipError_t result);
 
+  /// Wakes this stream's thread when the call ends: the mutex is free then. A thread that is woken
+  /// while its waker holds the mutex may push the waker off its core, and on a busy machine every
+  /// other call would stand behind it.
+  void wake_at_end(const std::shared_ptr<Stream>& stream) { to_wake_ = stream; }
+  /// The same now, for a call that is about to wait.
+  void wake();
+
   ApiRecord record;
   uint64_t session = 0;
 
  private:
   ApiCall* outer_;
+  std::shared_ptr<Stream> to_wake_;
 };
 
 hipError_t last_error(bool clear);

@@ -116,7 +116,7 @@ struct Runtime {
   uint64_t next_handle = 0x1000;
   int64_t next_stream_id = 1;
   std::shared_ptr<Stream> null_stream;
-  std::map<hipStream_t, std::shared_ptr<Stream>> streams;  // without the null stream
+  std::map<hipStream_t, std::shared_ptr<Stream>> streams;    // without the null stream
   std::vector<StreamRecord> stream_records{StreamRecord{}};  // all that ever were
   std::map<hipEvent_t, Event> events;
   std::map<hipGraph_t, Nodes> graphs;

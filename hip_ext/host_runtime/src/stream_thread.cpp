@@ -7,11 +7,18 @@
 namespace hip_host::detail {
 namespace {
 
+/// Nobody is woken into a mutex that is held (ApiCall::wake_at_end says why).
+void notify_unlocked(Guard& guard, std::condition_variable& condition) {
+  guard.unlock();
+  condition.notify_all();
+  guard.lock();
+}
+
 /// Hands the op to the callback thread and blocks this stream's thread until it has run.
 void run_on_callback_thread(Guard& guard, Operation& op) {
   Runtime& self = runtime();
   self.host_functions.push_back(&op);
-  self.host_function_ready.notify_one();
+  notify_unlocked(guard, self.host_function_ready);
   self.host_function_done.wait(guard, [&] { return op.finished; });
 }
 
@@ -44,7 +51,7 @@ void run_stream(const std::shared_ptr<Stream>& stream) {
     // Before the op counts as done: a take after a synchronize must find it.
     if (op.record.kind != OpKind::marker) keep(op.record, op.session);
     ++stream->completed;
-    stream->progress.notify_all();
+    notify_unlocked(guard, stream->progress);
   }
 }
 
@@ -59,8 +66,8 @@ void run_host_functions() {
     op.record.thread_id = thread_id();
     run_unlocked(guard, op);
     self.lock.release();
-    op.finished = true;
-    self.host_function_done.notify_all();
+    op.finished = true;  // the last touch: the stream's thread owns it
+    notify_unlocked(guard, self.host_function_done);
   }
 }
 
@@ -104,7 +111,10 @@ void start_callback_thread() { std::thread(run_host_functions).detach(); }
 void wait_until_reached(Guard& guard, const Dependency& target) {
   Stream& stream = *target.stream;
   if (stream.completed >= target.sequence) return;
-  if (ApiCall* call = ApiCall::current()) call->record.waited = true;
+  if (ApiCall* call = ApiCall::current()) {
+    call->record.waited = true;
+    call->wake();
+  }
   stream.progress.wait(guard, [&] { return stream.completed >= target.sequence; });
 }
 

@@ -83,9 +83,8 @@ std::vector<hip_host::StreamRecord> hip_host::recorder_streams() {
     streams = runtime().stream_records;
   }
   // Two threads that create at the same time may enter in either order.
-  std::sort(streams.begin(), streams.end(), [](const StreamRecord& a, const StreamRecord& b) {
-    return a.stream_id < b.stream_id;
-  });
+  std::sort(streams.begin(), streams.end(),
+            [](const StreamRecord& a, const StreamRecord& b) { return a.stream_id < b.stream_id; });
   return streams;
 }
 

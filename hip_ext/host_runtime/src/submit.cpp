@@ -64,7 +64,11 @@ Dependency enqueue(const std::shared_ptr<Stream>& stream, Operation op) {
   follow_legacy_rule(*stream, op);
   stream->queue.push_back(std::move(op));
   ++stream->enqueued;
-  stream->work_ready.notify_one();
+  if (ApiCall* call = ApiCall::current()) {
+    call->wake_at_end(stream);
+  } else {
+    stream->work_ready.notify_one();
+  }
   return {stream, stream->enqueued};
 }
 
