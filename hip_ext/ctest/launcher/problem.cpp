@@ -265,7 +265,7 @@ std::string compare_tensor(const char* name, DataType dtype, const std::vector<u
     }
     same_dtype = std::max(same_dtype, std::abs(rounded[i] - exact[i]));
     const double difference = std::abs(value_of(dtype, got[i]) - exact[i]);
-    error = difference <= error ? error : difference;  // keeps NaN
+    error = std::max(error, std::isnan(difference) ? HUGE_VAL : difference);
   }
   const double tolerance = std::max(10 * same_dtype, 0.01);
   if (error <= tolerance) return "";

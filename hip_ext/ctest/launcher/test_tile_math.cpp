@@ -96,6 +96,17 @@ TEST(the_softmax_gradient_equals_its_formula_and_masks) {
   }
 }
 
+TEST(nan_scores_come_out_as_nan_and_masked_ones_as_zero) {
+  std::vector<float> scores(8 * 16, NAN), dp(8 * 16, 1.0f), zeros(8, 0.0f);
+  const std::vector<int32_t> limit(8, 9);
+  tile_math().softmax_gradient(
+      {scores.data(), dp.data(), 16, 8, 16, 1.0f, zeros.data(), zeros.data(), limit.data()});
+  for (int at = 0; at < 8 * 16; ++at) {
+    CHECK(std::isnan(scores[at]) == (at % 16 < 9));
+    CHECK(at % 16 < 9 || (scores[at] == 0 && dp[at] == 0));
+  }
+}
+
 }  // namespace
 
 CHECK_MAIN()
