@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlap_lab.intervals import Ints, Mask
+from overlap_lab.intervals import Ints, Mask, spread
 from overlap_lab.link import OWNERS, Link, dense_codes, owned_ops
 from overlap_lab.schema import (
     ABSENT,
@@ -62,11 +62,12 @@ def negative_rows_closed(trace: Trace) -> Trace:
 def overlong_ops_clipped(trace: Trace, links: Link) -> Trace:
     """Ops that run over 50 us into their successor, or past the sync that proves them complete, are cut."""
     over, following = _overrun(trace, links)
-    proof = _proven_end(trace, links)
     start, end = trace.start_ns[links.op], trace.end_ns[links.op]
-    believable = np.where(proof >= start, proof, _NEVER)
+    believable, certain = (np.where(proof >= start, proof, _NEVER) for proof in _proven_end(trace, links))
+    # A sync of another device proves nothing, so an op without a successor is cut only at a certain proof.
     last = following == _NEVER
-    past_proof = last & (believable != _NEVER) & (end > _saturated_add(believable, CORRUPT_OVERLAP_NS))
+    believable = np.where(last, certain, believable)
+    past_proof = last & (end > _saturated_add(certain, CORRUPT_OVERLAP_NS))
     corrupt = (over > CORRUPT_OVERLAP_NS) | past_proof
     if not bool(corrupt.any()):
         return trace
@@ -163,44 +164,51 @@ def _overrun(trace: Trace, links: Link) -> tuple[Ints, Ints]:
     return over, following
 
 
-def _proven_end(trace: Trace, links: Link) -> Ints:
-    """Per op the earliest return of a device or context synchronize of its process that began after its
-    enqueue call did; the largest integer where there is none. Only syncs of one certain device count."""
-    proof = np.full(links.op.size, _NEVER, np.int64)
+def _proven_end(trace: Trace, links: Link) -> tuple[Ints, Ints]:
+    """Per op the earliest return of a device or context synchronize of its process that covers its device and
+    began after its enqueue call did; the largest integer where there is none.
+
+    Twice: of all such syncs, and of those that can mean no other device. One that names no device covers all
+    that its thread feeds, else its process.
+    """
+    proof, certain = (np.full(links.op.size, _NEVER, np.int64) for _ in range(2))
     is_sync = trace.is_host_call & np.isin(trace.api, (Api.DEVICE_SYNC, Api.CONTEXT_SYNC))
     syncs = np.flatnonzero(is_sync)
     if syncs.size == 0 or links.op.size == 0:
-        return proof
-    device = _certain_device(trace, links, syncs)
-    for part, process, number in sorted(
-        set(zip(trace.part[syncs].tolist(), trace.process[syncs].tolist(), device.tolist(), strict=True))
-    ):
-        if number == ABSENT_DEVICE:
-            continue
-        of_sync = (trace.part[syncs] == part) & (trace.process[syncs] == process) & (device == number)
-        mine = syncs[of_sync]
-        ops = np.flatnonzero(
-            (trace.part[links.op] == part) & (links.process == process) & (links.device == number)
-        )
-        returns = np.r_[np.minimum.accumulate(trace.end_ns[mine][::-1])[::-1], _NEVER]
-        at = np.searchsorted(trace.start_ns[mine], links.enqueue_start_ns[ops], side="right")
-        proof[ops] = np.minimum(proof[ops], returns[at])
-    return proof
+        return proof, certain
+    sync, device, only = _covered(trace, links, syncs)
+    op_place = np.stack((trace.part[links.op].astype(np.int64), links.process, links.device))
+    rows = np.stack((trace.part[sync].astype(np.int64), trace.process[sync].astype(np.int64), device))
+    for place in np.unique(rows, axis=1).T:
+        here = (rows == place[:, None]).all(axis=0)
+        ops = np.flatnonzero((op_place == place[:, None]).all(axis=0))
+        asked = links.enqueue_start_ns[ops]
+        proof[ops] = _first_return(trace, np.sort(sync[here]), asked)
+        certain[ops] = _first_return(trace, np.sort(sync[here & only]), asked)
+    return proof, certain
 
 
-def _certain_device(trace: Trace, links: Link, calls: Ints) -> Ints:
-    """Device of each call: named, else the only one that its thread, else its process feeds."""
-    device = trace.device[calls].astype(np.int64)
-    op_call, op_device = links.call[links.linked], links.device[links.linked]
+def _first_return(trace: Trace, syncs: Ints, after: Ints) -> Ints:
+    """Earliest return of the syncs that start after each time."""
+    returns = np.r_[np.minimum.accumulate(trace.end_ns[syncs][::-1])[::-1], _NEVER]
+    return np.asarray(returns[np.searchsorted(trace.start_ns[syncs], after, side="right")])
+
+
+def _covered(trace: Trace, links: Link, syncs: Ints) -> tuple[Ints, Ints, Mask]:
+    """Pairs (sync, device that it covers), and whether that is the sync's only device."""
+    named = trace.device[syncs] != ABSENT_DEVICE
+    sync, device = [syncs[named]], [trace.device[syncs[named]].astype(np.int64)]
+    rest = syncs[~named]
+    feeder, fed = links.call[links.linked], links.device[links.linked]
     for known_by in (links.thread, dense_codes(trace.part, trace.process)):
-        feeder = known_by[op_call]
-        size = int(known_by.max()) + 1
-        lowest, highest = np.full(size, _NEVER, np.int64), np.full(size, -_NEVER, np.int64)
-        np.minimum.at(lowest, feeder, op_device)
-        np.maximum.at(highest, feeder, op_device)
-        only = np.where(lowest == highest, lowest, ABSENT_DEVICE)[known_by[calls]]
-        device = np.where(device == ABSENT_DEVICE, only, device)
-    return device
+        feeds = np.unique(np.stack((known_by[feeder], fed)), axis=1)
+        first = np.searchsorted(feeds[0], known_by[rest], side="left")
+        which, at = spread(first, np.searchsorted(feeds[0], known_by[rest], side="right"))
+        sync.append(rest[which])
+        device.append(feeds[1][at])
+        rest = np.delete(rest, which)
+    every = np.concatenate(sync)
+    return every, np.concatenate(device), np.bincount(every, minlength=len(trace))[every] == 1
 
 
 def _saturated_add(value: Ints, more: int) -> Ints:

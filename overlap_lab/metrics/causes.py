@@ -143,8 +143,8 @@ def _could_be_for(material: Material, rows: Ints, device: int) -> Mask:
 
 
 def _behind_host_function(material: Material, device: int, asked: Mask) -> Mask:
-    """Gaps whose next op was enqueued behind a host function: it lies between that op and the one before it
-    in the stream's enqueue order; where no stream is known, between them on the thread that enqueued it."""
+    """Gaps with a host-function launch between the enqueue calls of their two ops, on the next op's stream,
+    or where a stream is unknown, on the thread that enqueued the next op."""
     trace, ops, links = material.trace, material.ops, material.links
     found = np.zeros(asked.size, np.bool_)
     calls = np.flatnonzero(trace.is_host_call & (trace.api == Api.HOST_FUNC) & ~links.captured)
@@ -153,7 +153,7 @@ def _behind_host_function(material: Material, device: int, asked: Mask) -> Mask:
         return found
     lane = material.devices[device]
     op = lane.next_op[gaps]
-    before = _enqueued_before(material, device, op, lane.previous_op[gaps])
+    before = ops.enqueue[lane.previous_op[gaps]]
     start, until = trace.start_ns[calls], ops.enqueue[op]
     named = trace.stream[calls] != ABSENT
     on_stream = any_between(
@@ -182,16 +182,3 @@ def any_between(group: Ints, point: Ints, after: Ints, before: Ints, *, counts: 
     low = np.searchsorted(keys, asked + np.searchsorted(times, after), side="right")
     high = np.searchsorted(keys, asked + np.searchsorted(times, before), side="left")
     return np.asarray(high > low)
-
-
-def _enqueued_before(material: Material, device: int, op: Ints, otherwise: Ints) -> Ints:
-    """When the op ahead of each op in its stream was enqueued; `otherwise` stands in for the first ones."""
-    ops = material.ops
-    index = material.devices[device].index
-    order = index[np.lexsort((ops.start[index], ops.enqueue[index], ops.stream[index], ops.owner[index]))]
-    position = np.empty(ops.start.size, np.int64)
-    position[order] = np.arange(order.size)
-    at = position[op]
-    ahead = order[np.maximum(at - 1, 0)]
-    same = (at > 0) & (ops.stream[ahead] == ops.stream[op]) & (ops.owner[ahead] == ops.owner[op])
-    return ops.enqueue[np.where(same, ahead, otherwise)]

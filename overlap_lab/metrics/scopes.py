@@ -131,10 +131,11 @@ def own_ops_of(links: Link, ops: Ops, calls: Ints) -> OwnOps:
     return OwnOps(np.where(last == LONG_AGO, LONG_AGO, first), last, which, op)
 
 
-def scopes_of(trace: Trace, links: Link, ops: Ops, feeds: Feeds, calls: Ints) -> Scopes:
-    """The scope of each call, in the order of `calls`."""
+def scopes_of(trace: Trace, links: Link, ops: Ops, calls: Ints, own: OwnOps) -> Scopes:
+    """The scope of each call, in the order of `calls`; `own` are the ops that they made."""
+    feeds = feeds_of(links, ops)
     stream, limit = _named_streams(trace, ops, calls)
-    device = trace.device[calls].astype(np.int64)
+    device = _device(trace, ops, own, calls)
     thread, owner = links.thread[calls], ops.row_owner[calls]
     kinds = dense_codes(thread, owner, device, stream)
     numbers: dict[tuple[int, int, int | None], int] = {}
@@ -155,6 +156,13 @@ def scopes_of(trace: Trace, links: Link, ops: Ops, feeds: Feeds, calls: Ints) ->
     flat_null = np.array([value for each in nulls for value in each], np.bool_)
     sets = tuple(ops.of_device(k[0], k[1]) if k[2] is None else ops.of_stream(*k[:2], k[2]) for k in numbers)
     return Scopes(call, flat[at], sets, tuple(numbers), limit[call], flat_null[at])
+
+
+def _device(trace: Trace, ops: Ops, own: OwnOps, calls: Ints) -> Ints:
+    """The device that each call names, or that the op it made ran on; ABSENT_DEVICE where neither says."""
+    device = trace.device[calls].astype(np.int64)
+    device[own.call] = np.where(device[own.call] == ABSENT_DEVICE, ops.device[own.op], device[own.call])
+    return device
 
 
 def _devices(feeds: Feeds, named: int, thread: int, owner: int) -> tuple[int, ...]:

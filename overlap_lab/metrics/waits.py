@@ -20,7 +20,7 @@ from overlap_lab.metrics.evidence import (
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.opset import LONG_AGO
 from overlap_lab.metrics.scopes import Scopes
-from overlap_lab.schema import ALWAYS_WAITS, ENQUEUE, Api, Fault, Reason
+from overlap_lab.schema import ALWAYS_WAITS, Api, Fault, Reason
 
 __all__ = ["REASONS", "Waits", "waits_of"]
 
@@ -171,7 +171,7 @@ def _empty_syncs(material: Material, calls: Calls, waited: Mask) -> tuple[Ints, 
     is_outer[lapped[outer == lapped]] = True
     empty = empty[is_outer[empty]]
     perhaps = ~calls.outstanding[empty] & (calls.end[empty] - calls.start[empty] > calls.floor[empty])
-    perhaps &= _window_of_longer_run(material) | _before_any_work(material, calls.row[empty])
+    perhaps &= _window_of_longer_run(material) | _first_of_process(material, calls.row[empty])
     return calls.row[empty[~perhaps]], calls.row[empty[perhaps]]
 
 
@@ -181,13 +181,13 @@ def _window_of_longer_run(material: Material) -> bool:
     return cut or not bool(material.links.linked.all()) or material.lost_launches.size > 0
 
 
-def _before_any_work(material: Material, rows: Ints) -> Mask:
-    """Calls before the first enqueue call of their process."""
-    trace, ops = material.trace, material.ops
-    first = np.full(int(ops.row_owner.max()) + 1 if ops.row_owner.size else 0, np.iinfo(np.int64).max)
-    work = np.flatnonzero(trace.is_host_call & np.isin(trace.api, ENQUEUE))
-    np.minimum.at(first, ops.row_owner[work], trace.start_ns[work])
-    return np.asarray(trace.start_ns[rows] < first[ops.row_owner[rows]])
+def _first_of_process(material: Material, rows: Ints) -> Mask:
+    """Calls that no host call of their process comes before: the file begins in the middle of a run."""
+    trace, owner = material.trace, material.ops.row_owner
+    first = np.full(int(owner.max()) + 1 if owner.size else 0, np.iinfo(np.int64).max)
+    host = np.flatnonzero(trace.is_host_call)
+    np.minimum.at(first, owner[host], trace.start_ns[host])
+    return np.asarray(trace.start_ns[rows] == first[owner[rows]])
 
 
 def _counted_from(thread: Ints, start: Ints, end: Ints) -> Ints:
