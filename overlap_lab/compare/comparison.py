@@ -33,7 +33,11 @@ class Sampling(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One measure of both sides: `difference` is candidate minus baseline, `ratio` the one over the other."""
+    """One measure of both sides.
+
+    `difference` is candidate minus baseline; `ratio` is candidate over baseline, unless one is negative or
+    the baseline is zero.
+    """
 
     tag: str
     scope: Scope

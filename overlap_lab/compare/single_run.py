@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from overlap_lab.compare.comparison import Comparison, Difference, Explanation, Sampling, Verdict
+from overlap_lab.render.numbers import blocked_split
 from overlap_lab.report import Better, Measurement, Report
 from overlap_lab.schema import Cause
+from overlap_lab.units import format_ns
 
 __all__ = ["compare"]
 
@@ -38,7 +40,7 @@ def compare(baseline: Report, candidate: Report) -> Comparison:
         sampling=Sampling.SINGLE_RUN,
         explanations=tuple(_explanations(keys, left, right)),
         differences=tuple(_difference((right | left)[key], left.get(key), right.get(key)) for key in keys),
-        notes=tuple(_notes(baseline.source, candidate.source)),
+        notes=(*_notes(baseline.source, candidate.source), *_final_waits(baseline, candidate)),
     )
 
 
@@ -64,7 +66,7 @@ def _difference(known: Measurement, left: Measurement | None, right: Measurement
         difference = ratio = None
     else:
         difference = after - before
-        ratio = after / before if before else None
+        ratio = after / before if before > 0 and after >= 0 else None
     return Difference(
         tag=known.tag,
         scope=known.scope,
@@ -129,6 +131,18 @@ def _notes(baseline: Mapping[str, object], candidate: Mapping[str, object]) -> I
         before, after = baseline.get(key), candidate.get(key)
         if before != after:
             yield f"{sentence}: {_words(before)} against {_words(after)}"
+
+
+def _final_waits(baseline: Report, candidate: Report) -> Iterator[str]:
+    """Why `host/blocked` and `overlap/ratio_literal` alone would mislead, with the numbers without them."""
+    before, after = (blocked_split(report) for report in (baseline, candidate))
+    if before is None or after is None or not (before[1] or after[1]):
+        return
+    yield (
+        f"of host/blocked, {format_ns(before[1])} against {format_ns(after[1])} are final waits, which grow "
+        f"when the host runs further ahead; without them it is {format_ns(before[0])} against "
+        f"{format_ns(after[0])}"
+    )
 
 
 def _words(value: object) -> str:

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from overlap_lab.compare import Comparison, Difference, Explanation, Verdict
 from overlap_lab.render.aligned import aligned
-from overlap_lab.render.lines import Line, Style, printed
+from overlap_lab.render.lines import Line, Style, printed, wrapped
 from overlap_lab.render.names import printable
 from overlap_lab.render.values import NOTHING, format_value, percent
 from overlap_lab.report import Cell, Column, Table
 from overlap_lab.units import format_ns
 
-__all__ = ["NUMBER_COLUMNS", "comparison_table", "comparison_text", "explained"]
+__all__ = ["NUMBER_COLUMNS", "VERDICT_AT", "comparison_table", "comparison_text", "explained"]
 
 
-NUMBER_COLUMNS = frozenset({"baseline", "candidate", "difference", "ratio"})
+NUMBER_COLUMNS: Final = frozenset({"baseline", "candidate", "difference", "ratio"})
 """Columns of `comparison_table` that hold numbers of different units, and stand on the right."""
+
+VERDICT_AT: Final = -2
+"""Where a row of `comparison_table` says better or worse."""
+
+_ORDER: Final = (
+    "device/",
+    "drain/",
+    "overlap/",
+    "host/",
+    "run_ahead/",
+    "launch/",
+    "queue/",
+    "run_ahead_from_end/",
+)
 
 
 def comparison_text(
@@ -26,20 +41,19 @@ def comparison_text(
 
     Measures that are the same on both sides are counted, not listed, unless `full`.
     """
+    table = comparison_table(comparison, full=full)
+    head, *rows = aligned(table, width=width, right=NUMBER_COLUMNS)
+    hidden = len(comparison.differences) - len(table.rows)
     lines = [
         Line(f"baseline   {_name(comparison.baseline)}"),
         Line(f"candidate  {_name(comparison.candidate)}"),
-    ]
-    lines += [Line(explained(one), Style.HEADING) for one in comparison.explanations]
-    lines += [Line(f"note: {printable(note)}", Style.WARNING) for note in comparison.notes]
-    table = comparison_table(comparison, full=full)
-    head, *rows = aligned(table, width=width, right=NUMBER_COLUMNS)
-    lines += [
+        *wrapped((Line(explained(one), Style.HEADING) for one in comparison.explanations), width),
+        *wrapped((Line(f"note: {printable(note)}", Style.WARNING) for note in comparison.notes), width),
         Line(""),
         Line(f"One run a side ({comparison.sampling}): exact differences, no claim about chance."),
+        Line(head, Style.DIM),
+        *map(_judged_line, rows, table.rows),
     ]
-    lines += [Line(head, Style.DIM), *map(_judged_line, rows, table.rows)]
-    hidden = len(comparison.differences) - len(table.rows)
     if hidden:
         lines.append(Line(f"{hidden} measures are the same or have no value on either side.", Style.DIM))
     return printed(lines, colour=colour)
@@ -60,20 +74,18 @@ def explained(explanation: Explanation) -> str:
 
 def comparison_table(comparison: Comparison, *, full: bool = True) -> Table:
     """The differences as a table for people."""
-    shown = [d for d in comparison.differences if full or _says_something(d)]
-    columns = (
-        "measure",
-        "device",
-        "baseline",
-        "candidate",
-        "difference",
-        "ratio",
-        f"({comparison.sampling})",
+    shown = sorted((d for d in comparison.differences if full or _says_something(d)), key=_rank)
+    numbers = ("baseline", "candidate", "difference", "ratio")
+    heads = ("measure", *numbers, f"({comparison.sampling})", "what it is")
+    return Table(tuple(Column(name, "text") for name in heads), tuple(map(_row, shown)))
+
+
+def _rank(difference: Difference) -> tuple[int, int]:
+    """What people ask for first, device by device; the measures' own order within."""
+    device = difference.scope.get("device", -1)
+    return device, next(
+        (at for at, head in enumerate(_ORDER) if difference.tag.startswith(head)), len(_ORDER)
     )
-    devices = any(d.scope for d in shown)
-    rows = [_row(d) if devices else _row(d)[:1] + _row(d)[2:] for d in shown]
-    heads = [name for name in columns if devices or name != "device"]
-    return Table(tuple(Column(name, "text") for name in heads), tuple(rows), "Differences")
 
 
 def _says_something(difference: Difference) -> bool:
@@ -83,15 +95,15 @@ def _says_something(difference: Difference) -> bool:
 
 
 def _row(difference: Difference) -> tuple[str, ...]:
-    unit = difference.unit
+    unit, device = difference.unit, difference.scope.get("device")
     return (
-        difference.tag,
-        str(difference.scope.get("device", "")),
+        difference.tag if device is None else f"{difference.tag} (device {device})",
         format_value(difference.baseline, unit),
         format_value(difference.candidate, unit),
         _signed(difference.difference, unit),
         NOTHING if difference.ratio is None else f"x {difference.ratio:.3f}",
         _judged(difference),
+        printable(difference.title),
     )
 
 
@@ -113,7 +125,7 @@ def _signed_ns(value: int) -> str:
 
 def _judged_line(text: str, cells: tuple[Cell, ...]) -> Line:
     styles = {Verdict.BETTER.value: Style.GOOD, Verdict.WORSE.value: Style.BAD}
-    return Line(text, styles.get(str(cells[-1]), Style.PLAIN))
+    return Line(text, styles.get(str(cells[VERDICT_AT]), Style.PLAIN))
 
 
 def _name(source: Mapping[str, object]) -> str:

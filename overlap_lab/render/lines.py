@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Line", "Style", "printed"]
+__all__ = ["Line", "Style", "printed", "wrapped"]
 
 
 class Style(StrEnum):
@@ -39,3 +40,12 @@ def printed(lines: Iterable[Line], *, colour: bool) -> str:
     for line in lines:
         console.print(Text(line.text, style=line.style.value), soft_wrap=True)
     return screen.getvalue().rstrip("\n")
+
+
+def wrapped(lines: Iterable[Line], width: int) -> Iterator[Line]:
+    """The lines broken between words where they are wider than the screen; names are never broken."""
+    for line in lines:
+        pieces = textwrap.wrap(
+            line.text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
+        yield from (Line(piece, line.style) for piece in pieces or [""])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from overlap_lab.report import Cell, Measurement, Report, Scope, Table
 
-__all__ = ["Numbers", "records"]
+__all__ = ["Numbers", "blocked_split", "records"]
 
 Key = tuple[str, frozenset[tuple[str, int]]]
 
@@ -56,3 +56,15 @@ def records(table: Table | None) -> list[dict[str, Cell]]:
         return []
     names = [column.name for column in table.columns]
     return [dict(zip(names, row, strict=True)) for row in table.rows]
+
+
+def blocked_split(report: Report) -> tuple[int, int] | None:
+    """`host/blocked` in ns before the final waits and in them; None where the report keeps no waits."""
+    table = report.tables.get("waits")
+    if table is None:
+        return None
+    names = [column.name for column in table.columns]
+    blocked, terminal = names.index("blocked"), names.index("terminal")
+    whole = sum(int(row[blocked] or 0) for row in table.rows)
+    final = sum(int(row[blocked] or 0) for row in table.rows if row[terminal])
+    return whole - final, final

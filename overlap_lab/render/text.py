@@ -7,7 +7,7 @@ from typing import Final
 
 from overlap_lab.render.aligned import aligned
 from overlap_lab.render.detail_tables import detail_tables
-from overlap_lab.render.lines import Line, Style, printed
+from overlap_lab.render.lines import Line, Style, printed, wrapped
 from overlap_lab.render.names import printable
 from overlap_lab.render.summary import device_table, host_table
 from overlap_lab.render.verdict import verdict
@@ -20,10 +20,10 @@ _MOST_ROWS: Final = 8
 
 def report_text(report: Report, *, width: int = 120, colour: bool = False) -> str:
     """The report without a final line break; no escape code in it unless `colour`."""
-    lines = [_head(report), *verdict(report)]
+    lines = [_head(report), *wrapped(verdict(report), width)]
     for table in (device_table(report), host_table(report), *detail_tables(report)):
         lines += _table_lines(table, width)
-    lines += _notes(report)
+    lines += wrapped(_notes(report), width)
     return printed(lines, colour=colour)
 
 

@@ -13,12 +13,18 @@ from typing import Any
 __all__ = ["write_small_trace"]
 
 
-def write_small_trace(path: Path, *, kernel: str = "gemm", wait: str = "cudaStreamSynchronize") -> Path:
-    """Busy 150 us, one drain of 60 us (return 10, refill 40, launch 10), window 210 us."""
+def write_small_trace(
+    path: Path, *, kernel: str = "gemm", wait: str = "cudaStreamSynchronize", op: str = "aten::item"
+) -> Path:
+    """A wait inside a framework op.
+
+    Busy 150 us, one drain of 60 us (return 10, refill 40, launch 10), window 210 us.
+    """
     events: list[dict[str, Any]] = [
         {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "python"}},
         _call("cudaLaunchKernel", 0, 5, 1),
         _kernel(kernel, 10, 90, 1),
+        {"ph": "X", "cat": "cpu_op", "name": op, "pid": 1, "tid": 7, "ts": 48, "dur": 64, "args": {}},
         _call(wait, 50, 60, 2),
         _call("cudaLaunchKernel", 150, 5, 3),
         _kernel(kernel, 160, 30, 3),

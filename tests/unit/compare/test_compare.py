@@ -71,6 +71,13 @@ def test_from_zero_there_is_a_difference_and_no_ratio() -> None:
     assert drains.ratio is None
 
 
+def test_values_of_different_signs_have_no_ratio() -> None:
+    before, after = (_with(SYNC, Measurement("x", {}, value, "ns", "X", Better.HIGHER)) for value in (4, -2))
+    found = compare(before, after).difference("x")
+    assert found is not None
+    assert (found.difference, found.ratio) == (-6, None)
+
+
 def test_thread_and_process_numbers_of_two_runs_are_never_matched() -> None:
     scopes = {frozenset(difference.scope) for difference in compare(SYNC, ASYNC).differences}
     assert scopes == {frozenset()}
@@ -85,8 +92,14 @@ def test_a_device_number_that_only_one_side_has_is_reported_not_dropped() -> Non
 
 def test_another_vendor_is_a_note_and_not_an_error() -> None:
     comparison = compare(SYNC, made_report(vendor="nvidia"))
-    assert comparison.notes == ("the vendors differ: amd against nvidia",)
-    assert compare(SYNC, ASYNC).notes == ()
+    assert comparison.notes[0] == "the vendors differ: amd against nvidia"
+    assert not any("differ" in note for note in compare(SYNC, ASYNC).notes)
+
+
+def test_what_the_final_waits_are_of_the_blocked_time_is_told() -> None:
+    [note] = compare(SYNC, ASYNC).notes
+    assert "100 us against 100 us are final waits" in note
+    assert "without them it is 200 us against 200 us" in note
 
 
 def test_one_run_a_side_is_marked() -> None:

@@ -80,11 +80,10 @@ def _ratio(tag: str, value: float, scope: Mapping[str, int]) -> Measurement:
 
 def _tables(name: str) -> dict[str, Table]:
     """Two waits that drain and a final one; idle times as in the default report."""
-    zero = (7, name, "sync_copy")
     waits = (
-        (100 * US, 200 * US, *zero, True, False),
-        (300 * US, 400 * US, *zero, True, False),
-        (400 * US, 500 * US, 7, "hipDeviceSynchronize", "device_sync", False, True),
+        (100 * US, 200 * US, 1, 7, name, "sync_copy", 100 * US, True, False),
+        (300 * US, 400 * US, 1, 7, name, "sync_copy", 100 * US, True, False),
+        (400 * US, 500 * US, 1, 7, "hipDeviceSynchronize", "device_sync", 100 * US, False, True),
     )
     drains = ((0, 190 * US, 220 * US, 30 * US, name), (0, 390 * US, 440 * US, 50 * US, name))
     idle = (
@@ -95,7 +94,10 @@ def _tables(name: str) -> dict[str, Table]:
     calls = ((name, "sync_copy", 2, 200 * US, 2, 80 * US, "backward", "aten::item"),)
     return {
         "waits": _table(
-            "start:ns end:ns thread:id call:text reason:text drained:text terminal:text", waits, "Waits"
+            "start:ns end:ns process:id thread:id call:text reason:text blocked:ns drained:text "
+            "terminal:text",
+            waits,
+            "Waits",
         ),
         "drains": _table("device:id start:ns end:ns idle:ns call:text", drains, "Drains"),
         "idle": _table("device:id start:ns end:ns idle:ns cause:text", idle, "Idle time by cause"),
