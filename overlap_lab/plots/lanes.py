@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from overlap_lab.trace import Trace
 __all__ = [
     "Lane",
     "Spans",
-    "blocked_lane",
+    "blocked_lanes",
     "device_lanes",
     "devices_in",
     "host_lanes",
@@ -150,15 +150,23 @@ def devices_in(trace: Trace) -> list[int]:
     return [int(device) for device in np.unique(trace.device[trace.is_device])]
 
 
-def blocked_lane(report: Report) -> list[Lane]:
-    """One lane with the waits of every thread; none where nothing waited."""
-    waits = records(report.tables.get("waits"))
-    parts = []
+def blocked_lanes(report: Report) -> list[Lane]:
+    """A lane with the waits of each thread that waited."""
+    threads: dict[tuple[Cell, Cell], list[dict[str, Cell]]] = {}
+    for wait in records(report.tables.get("waits")):
+        threads.setdefault((wait["process"], wait["thread"]), []).append(wait)
+    several = len(threads) > 1
+    return [
+        Lane(f"blocked, thread {thread}" if several else "blocked", tuple(_wait_parts(waits)))
+        for (_, thread), waits in threads.items()
+    ]
+
+
+def _wait_parts(waits: Sequence[Mapping[str, Cell]]) -> Iterator[tuple[str, Spans]]:
     for entry, is_final in (("blocked", False), ("blocked, final wait", True)):
         chosen = [wait for wait in waits if bool(wait["terminal"]) is is_final]
         if chosen:
-            parts.append((entry, _recorded(chosen, [f"{w['call']} ({w['reason']})" for w in chosen])))
-    return [Lane("blocked", tuple(parts))] if parts else []
+            yield entry, _recorded(chosen, [f"{wait['call']} ({wait['reason']})" for wait in chosen])
 
 
 def idle_lane(report: Report, device: int) -> list[Lane]:

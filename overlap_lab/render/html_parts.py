@@ -1,0 +1,76 @@
+"""Pieces of a page. Every function takes plain text and returns markup in which that text is escaped."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterable, Sequence
+
+from overlap_lab.render.names import printable
+from overlap_lab.render.values import format_value, is_number
+from overlap_lab.report import Cell, Table
+
+__all__ = ["definitions", "element", "legend", "stacked_bar", "table", "text"]
+
+
+def text(value: object) -> str:
+    """The value as text of a page: nothing in it is markup, nothing in it is invisible."""
+    return html.escape(printable(str(value)), quote=True)
+
+
+def element(name: str, *inner: str, **attributes: str) -> str:
+    """An element around markup; attribute values are plain text, `class_` is class, `_` inside is `-`."""
+    given = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{text(value)}"' for key, value in attributes.items() if value
+    )
+    return f"<{name}{given}>{''.join(inner)}</{name}>"
+
+
+def definitions(pairs: Iterable[tuple[str, str]], *, class_: str = "") -> str:
+    """A list of terms and what they are, both plain text."""
+    items = (element("dt", text(term)) + element("dd", text(meaning)) for term, meaning in pairs)
+    return element("dl", *items, class_=class_)
+
+
+def table(
+    shown: Table,
+    *,
+    most: int = 100,
+    right: Iterable[str] = (),
+    row_class: Callable[[tuple[Cell, ...]], str] = lambda _: "",
+) -> str:
+    """The first `most` rows; a line below says how many more the JSON has. Empty tables say so."""
+    title = element("h3", text(shown.title)) if shown.title else ""
+    if not shown.rows:
+        return title + element("p", "None.", class_="soft")
+    numeric = [is_number(column.unit) or column.name in set(right) for column in shown.columns]
+    classes = ["number" if number else "" for number in numeric]
+    head = (
+        element("th", text(column.name), class_=kind)
+        for column, kind in zip(shown.columns, classes, strict=True)
+    )
+    body = [element("tr", *_cells(row, shown, classes), class_=row_class(row)) for row in shown.rows[:most]]
+    whole = element("table", element("thead", element("tr", *head)), element("tbody", *body))
+    hidden = len(shown.rows) - len(body)
+    more = element("p", f"{hidden:,} more rows are in the JSON report.", class_="soft") if hidden else ""
+    return title + element("div", whole, class_="scroll") + more
+
+
+def _cells(row: tuple[Cell, ...], shown: Table, classes: Sequence[str]) -> Iterable[str]:
+    for cell, column, kind in zip(row, shown.columns, classes, strict=True):
+        yield element("td", text(format_value(cell, column.unit)), class_=kind)
+
+
+def stacked_bar(parts: Iterable[tuple[str, float, str]], *, total: str) -> str:
+    """A bar of (tooltip, share of the full width in percent, colour), with a text after it."""
+    spans = (
+        element("span", title=tooltip, style=f"width:{share:.4f}%;background:{colour}")
+        for tooltip, share, colour in parts
+        if share > 0
+    )
+    return element("div", *spans, element("span", text(total), class_="total"), class_="bar")
+
+
+def legend(entries: Iterable[tuple[str, str]]) -> str:
+    """Colour keys: (word, colour)."""
+    keys = (element("span", element("i", style=f"background:{c}"), text(word)) for word, c in entries)
+    return element("div", *keys, class_="legend")

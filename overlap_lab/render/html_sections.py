@@ -1,0 +1,216 @@
+"""The parts of the report page between its header and its footer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from overlap_lab.compare import Comparison
+from overlap_lab.plots.palette import CAUSE_COLOURS, COLOURS
+from overlap_lab.render.compare_text import NUMBER_COLUMNS, VERDICT_AT, comparison_table, explained
+from overlap_lab.render.detail_tables import detail_tables
+from overlap_lab.render.html_parts import definitions, element, legend, stacked_bar, table, text
+from overlap_lab.render.lines import Style
+from overlap_lab.render.numbers import Numbers, blocked_split
+from overlap_lab.render.side_by_side import side_by_side
+from overlap_lab.render.summary import device_name, idle_causes
+from overlap_lab.render.values import format_value, percent
+from overlap_lab.render.verdict import verdict, verdict_style
+from overlap_lab.report import Cell, Report
+from overlap_lab.schema import Cause
+
+__all__ = ["changes", "details", "glance", "meanings", "provenance", "together", "where_time_goes"]
+
+Named = tuple[str, Report]
+
+_LONGEST_BAR: Final = 82.0
+"""Percent of the width; the rest is for the total behind the bar."""
+
+_CARD_CLASS: Final = {Style.GOOD: "good", Style.BAD: "bad", Style.WARNING: "warn"}
+
+_MEANINGS: Final = (
+    ("window", "First device op's start to the last one's end; every share of the device divides by it."),
+    (
+        "busy, idle",
+        "Time with at least one op on the device, and the rest of the window. They sum to the window.",
+    ),
+    (
+        "blocked",
+        "Time inside host calls that really waited for the device: evidence decides, not the name alone.",
+    ),
+    (
+        "final wait",
+        "A wait with no device work after it. It has to come somewhere, so `overlap` leaves it out.",
+    ),
+    (
+        "overlap",
+        "Share of busy time while no thread that feeds the device was blocked; the final wait is left out.",
+    ),
+    (
+        "drain",
+        "A wait that returned on an empty device, which then idles until new work comes. Costs: the return "
+        "of the call, the host's way to the next launch (refill), and that launch (launch).",
+    ),
+    ("host late", "Idle because the host had not launched the next op yet, with no wait involved."),
+    ("launch", "Idle between the start of a launch call and its op."),
+    (
+        "in call",
+        "Idle while a launch call was still busy with something else: module load, allocation, a lock.",
+    ),
+    ("host function", "Idle while the stream waited for a host function between two ops."),
+    (
+        "dependency",
+        "Idle although the next op was queued: another stream, an event, a copy engine, the device itself.",
+    ),
+    ("unknown", "Idle that the records cannot explain."),
+    (
+        "run-ahead",
+        "From a launch call's start to its op's: how far the host leads (near the launch floor: not at all).",
+    ),
+)
+
+
+def glance(reports: Sequence[Named]) -> str:
+    """A card for each report: its verdict and the numbers that it rests on."""
+    return element("div", *(_card(name, report) for name, report in reports), class_="cards")
+
+
+def _card(name: str, report: Report) -> str:
+    numbers = Numbers.of(report)
+    facts = [
+        (word, _value(numbers, tag, unit))
+        for word, tag, unit in (
+            ("window", "device/window", "ns"),
+            ("device idle", "device/idle", "ns"),
+            ("drains (not final)", "drain/count", "count"),
+            ("overlap, of busy time", "overlap/ratio", "ratio"),
+            ("host blocked", "host/blocked", "ns"),
+        )
+        if numbers.measurement(tag, {}) is not None
+    ]
+    split = blocked_split(report)
+    if split is not None:
+        facts.append(("before the final wait", format_value(split[0], "ns")))
+    said = element("p", text(verdict(report)[0].text))
+    kind = _CARD_CLASS[verdict_style(report)]
+    return element("div", element("h3", text(name)), said, definitions(facts), class_=f"card {kind}")
+
+
+def _value(numbers: Numbers, tag: str, unit: str) -> str:
+    return format_value(numbers.value(tag, {}), unit)
+
+
+def where_time_goes(reports: Sequence[Named]) -> str:
+    """A bar for each device of each report: busy, then idle by cause, all on one scale."""
+    rows: list[tuple[str, Numbers, Mapping[str, int]]] = []
+    for name, report in reports:
+        numbers = Numbers.of(report)
+        devices = numbers.devices()
+        for device in devices:
+            label = name if len(devices) == 1 else f"{name}, {device_name(report, device.get('device'))}"
+            rows.append((label, numbers, device))
+    longest = max((numbers.count("device/window", device) for _, numbers, device in rows), default=0)
+    if not longest:
+        return ""
+    seen = {cause for _, numbers, device in rows for cause, _ in idle_causes(numbers, device)}
+    keys = [("busy", COLOURS["kernel"]), *((_idle_word(c), CAUSE_COLOURS[c]) for c in Cause if c in seen)]
+    bars = (
+        element("div", text(label), class_="name") + _window_bar(numbers, device, longest)
+        for label, numbers, device in rows
+    )
+    return element("h2", "Where the window goes") + element("div", *bars, class_="bars") + legend(keys)
+
+
+def _window_bar(numbers: Numbers, device: Mapping[str, int], longest: int) -> str:
+    window = numbers.count("device/window", device)
+    parts = [("busy", numbers.count("device/busy", device), COLOURS["kernel"])]
+    parts += [(_idle_word(cause), ns, CAUSE_COLOURS[cause]) for cause, ns in idle_causes(numbers, device)]
+    return stacked_bar(
+        (
+            (
+                f"{word}: {format_value(ns, 'ns')}, {percent(ns, window)} of the window",
+                _LONGEST_BAR * ns / longest,
+                colour,
+            )
+            for word, ns, colour in parts
+        ),
+        total=format_value(window, "ns"),
+    )
+
+
+def _idle_word(cause: Cause) -> str:
+    return f"idle: {cause.value.replace('_', ' ')}"
+
+
+def together(reports: Sequence[Named]) -> str:
+    """One table of all reports, where there is more than one."""
+    if len(reports) < 2:
+        return ""
+    names = [name for name, _ in reports]
+    return element("h2", "Side by side") + table(side_by_side(reports), right=names)
+
+
+def changes(comparisons: Sequence[tuple[str, Comparison]]) -> str:
+    """Each comparison: the window's difference explained, what is hard to compare, and the measures."""
+    if not comparisons:
+        return ""
+    return element("h2", "What changed") + "".join(_change(heading, one) for heading, one in comparisons)
+
+
+def _change(heading: str, comparison: Comparison) -> str:
+    lines = [element("p", text(explained(one)), class_="explained") for one in comparison.explanations]
+    lines += [element("p", text(f"Note: {note}")) for note in comparison.notes]
+    lines.append(
+        element(
+            "p",
+            f"One run a side ({comparison.sampling}): exact differences, no claim about chance.",
+            class_="soft",
+        )
+    )
+    shown = table(comparison_table(comparison, full=False), right=NUMBER_COLUMNS, row_class=_judgement)
+    folded = element("details", element("summary", text(f"{heading}: measure by measure")), shown)
+    return element("h3", text(heading)) + "".join(lines) + folded
+
+
+def _judgement(row: tuple[Cell, ...]) -> str:
+    word = str(row[VERDICT_AT])
+    return word if word in ("better", "worse") else ""
+
+
+def details(name: str, report: Report, *, is_open: bool) -> str:
+    """Every table of a report, folded away unless it is the only one."""
+    tables = "".join(table(shown) for shown in detail_tables(report))
+    found = "".join(element("li", text(finding.title)) for finding in report.findings)
+    listed = element("h3", "Findings") + element("ul", found) if found else ""
+    return element(
+        "details",
+        element("summary", text(f"{name}: all numbers")),
+        listed,
+        tables,
+        open="open" if is_open else "",
+    )
+
+
+def meanings() -> str:
+    return element("h2", "What the numbers mean") + definitions(_MEANINGS, class_="notes")
+
+
+def provenance(reports: Sequence[Named]) -> str:
+    """Where each trace came from, as far as its file says."""
+    lines = []
+    for name, report in reports:
+        facts = (
+            f"{key}: {_plain(value)}"
+            for key, value in report.source.items()
+            if value not in (None, "", [], {}, ())
+        )
+        lines.append(element("p", element("b", text(name)), " ", text("; ".join(facts))))
+    return element("footer", *lines)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_plain(one)}" for key, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_plain, value))
+    return str(value)
