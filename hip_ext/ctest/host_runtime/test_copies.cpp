@@ -100,6 +100,37 @@ TEST(a_copy_between_pageable_buffers_returns_when_done) {
   OK(hipStreamDestroy(stream));
 }
 
+TEST(a_pageable_source_of_a_host_copy_is_not_staged) {
+  hipStream_t stream = make_stream();
+  {
+    Buffers b;
+    HeldKernel held(stream);
+    Call copy([&] {
+      OK(hipMemcpyAsync(b.pinned, b.pageable.data(), b.size, hipMemcpyHostToHost, stream));
+      CHECK(b.pinned[b.size - 1] == 'h');
+    });
+    CHECK(!copy.returns_within(patience));
+    held.release();
+    copy.wait();
+  }
+  OK(hipStreamDestroy(stream));
+}
+
+TEST(hipMemcpyWithStream_waits_also_inside_the_device) {
+  hipStream_t stream = make_stream();
+  {
+    Buffers b;
+    HeldKernel held(stream);
+    Call copy([&] {
+      OK(hipMemcpyWithStream(b.device, b.device + 8, 8, hipMemcpyDeviceToDevice, stream));
+    });
+    CHECK(!copy.returns_within(patience));
+    held.release();
+    copy.wait();
+  }
+  OK(hipStreamDestroy(stream));
+}
+
 TEST(hipMemcpy_waits_for_blocking_streams_in_both_directions) {
   hipStream_t stream = make_stream();
   {

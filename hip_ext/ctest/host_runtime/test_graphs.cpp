@@ -186,6 +186,38 @@ TEST(using_the_null_stream_invalidates_a_capture_of_a_blocking_stream) {
   OK(hipStreamDestroy(stream));
 }
 
+TEST(launching_a_graph_obeys_the_captures_under_way) {
+  hipStream_t stream = make_stream();
+  OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+  hipGraphExec_t exec = instantiate(stream);
+  OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+  CHECK(hipGraphLaunch(exec, nullptr) == hipErrorStreamCaptureImplicit);
+  end_invalidated(stream);
+  OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+  CHECK(hipGraphLaunch(exec, stream) == hipErrorStreamCaptureUnsupported);  // no child graphs
+  end_invalidated(stream);
+  OK(hipGraphExecDestroy(exec));
+  OK(hipStreamDestroy(stream));
+}
+
+TEST(a_pageable_source_of_a_captured_copy_is_read_at_replay) {
+  hipStream_t stream = make_stream();
+  char *device = nullptr, pageable = 1;
+  OK(hipMalloc(&device, 1));
+  OK(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+  OK(hipMemcpyAsync(device, &pageable, 1, hipMemcpyHostToDevice, stream));
+  hipGraphExec_t exec = instantiate(stream);
+  for (const char value : {7, 8}) {
+    pageable = value;
+    OK(hipGraphLaunch(exec, stream));
+    OK(hipStreamSynchronize(stream));
+    CHECK(*device == value);
+  }
+  OK(hipGraphExecDestroy(exec));
+  OK(hipFree(device));
+  OK(hipStreamDestroy(stream));
+}
+
 TEST(kernels_on_the_null_stream_leave_a_capture_of_a_non_blocking_stream_alone) {
   hipStream_t stream = make_stream(hipStreamNonBlocking);
   OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));

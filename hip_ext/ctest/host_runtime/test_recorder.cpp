@@ -121,9 +121,9 @@ TEST(the_ops_of_a_graph_carry_the_launch) {
   hipStream_t stream = make_stream();
   hipGraph_t graph = nullptr;
   hipGraphExec_t exec = nullptr;
-  hip_host::recorder_start();
   OK(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
   launch(stream, [] {}, "first");
+  hip_host::recorder_start();  // what counts is the launch: both ops belong to this recording
   launch(stream, [] {}, "second");
   OK(hipStreamEndCapture(stream, &graph));
   OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));

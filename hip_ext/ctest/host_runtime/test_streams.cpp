@@ -191,6 +191,19 @@ TEST(what_a_kernel_captured_is_gone_when_it_is_done) {
   OK(hipStreamDestroy(stream));
 }
 
+TEST(what_a_kernel_captured_may_call_the_runtime_when_it_dies) {
+  hipStream_t stream = make_stream();
+  bool died_before_done = false;
+  std::shared_ptr<int> value(new int(1), [&, stream](int* owned) {
+    died_before_done = hipStreamQuery(stream) == hipErrorNotReady;
+    delete owned;
+  });
+  launch(stream, [value = std::move(value)] { CHECK(*value == 1); });
+  OK(hipStreamSynchronize(stream));
+  CHECK(died_before_done);
+  OK(hipStreamDestroy(stream));
+}
+
 int64_t process_cpu_ns() {
   timespec time;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

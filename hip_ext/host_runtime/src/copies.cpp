@@ -111,7 +111,10 @@ bool valid_direction(hipMemcpyKind kind) {
   return kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault;
 }
 
-hipError_t copy_synchronously(Copy copy, hipStream_t stream, bool device_to_device_waits) {
+/// Copies inside the device: hipMemcpy returns once they are enqueued.
+enum class OnDevice { returns, waits };
+
+hipError_t copy_synchronously(Copy copy, hipStream_t stream, OnDevice on_device) {
   if (!valid_direction(copy.kind)) return hipErrorInvalidMemcpyDirection;
   Guard guard(runtime().mutex);
   const auto found = find_stream(stream);
@@ -122,8 +125,8 @@ hipError_t copy_synchronously(Copy copy, hipStream_t stream, bool device_to_devi
   }
   if (copy.bytes == 0) return hipSuccess;
   if (const hipError_t invalid = resolve(copy)) return invalid;
-  const bool on_device = copy.src_kind == MemoryKind::device && copy.dst_kind == MemoryKind::device;
-  const Wait wait = on_device && !device_to_device_waits ? Wait::no : Wait::yes;
+  const bool inside = copy.src_kind == MemoryKind::device && copy.dst_kind == MemoryKind::device;
+  const Wait wait = inside && on_device == OnDevice::returns ? Wait::no : Wait::yes;
   return submit_and_wait(guard, stream, make_copy_operation(copy, copy_bytes(copy)), wait);
 }
 
@@ -189,16 +192,14 @@ hipError_t fill(const Fill& fill, hipStream_t stream, FillCall kind) {
 hipError_t hipMemcpy(void* dst, const void* src, size_t bytes, hipMemcpyKind kind) {
   ApiCall call("hipMemcpy");
   call.copy(dst, src, bytes);
-  return call.finish(copy_synchronously({dst, src, bytes, kind}, nullptr,
-                                        /*device_to_device_waits=*/false));
+  return call.finish(copy_synchronously({dst, src, bytes, kind}, nullptr, OnDevice::returns));
 }
 
 hipError_t hipMemcpyWithStream(void* dst, const void* src, size_t bytes, hipMemcpyKind kind,
                                hipStream_t stream) {
   ApiCall call("hipMemcpyWithStream");
   call.copy(dst, src, bytes).stream(stream);
-  return call.finish(copy_synchronously({dst, src, bytes, kind}, stream,
-                                        /*device_to_device_waits=*/true));
+  return call.finish(copy_synchronously({dst, src, bytes, kind}, stream, OnDevice::waits));
 }
 
 hipError_t hipMemcpyAsync(void* dst, const void* src, size_t bytes, hipMemcpyKind kind,
