@@ -13,14 +13,13 @@ from fractions import Fraction
 
 from overlap_lab.schema import Api, Cause, Fault, Reason
 from overlap_lab.trace import Trace
-from tests.reference.machine import TICK_NS, Call, Machine, Op, Thread, read
+from tests.reference.machine import TICK_NS, Call, Machine, Op, Thread, devices_of, read
 from tests.reference.waits import (
     LAUNCHES,
     SLACK,
     Verdicts,
     Wait,
     depth,
-    devices_of,
     judge,
     outstanding,
     quantile,
@@ -39,6 +38,15 @@ QUANTILES = {
     "p90": Fraction(9, 10),
     "max": Fraction(1),
 }
+DEVICE_TAGS = (
+    *("host/blocked_while_idle", "device/busy", "device/window", "device/idle", "device/gaps"),
+    *(f"device/idle/{cause}" for cause in Cause),
+    *("drain/count", "drain/terminal", "drain/idle"),
+    *(f"drain/idle/{part}" for part in ("return", "refill", "launch")),
+    *("stream/drain/count", "stream/drain/idle", "overlap/ratio", "overlap/ratio_literal"),
+    *(f"{tag}/{name}" for tag in ("run_ahead", "run_ahead_from_end") for name in QUANTILES),
+    *("launch/floor", "queue/depth_max", "queue/work_max"),
+)
 LAUNCH_FLOORS, LAUNCH_LEAST = 10, 100
 
 
@@ -65,10 +73,18 @@ def calculate(trace: Trace) -> dict[Key, Value]:
 
 
 def _missing_side(machine: Machine, values: dict[Key, Value]) -> dict[Key, Value]:
-    """Without host records nothing is known of the host, without device records nothing of a device."""
-    if machine.calls:
-        return {}
-    return {k: None for k in values if k[0].startswith(("host/", "overlap/"))}
+    """Null for what needs the records of the other side, or a link between both."""
+    unfed = [device for device in machine.devices if not _feeding(machine, device)]
+    nulls: dict[Key, Value] = {}
+    for tag, scope in values:
+        device = dict(scope).get("device", machine.devices[0] if len(machine.devices) == 1 else None)
+        if not machine.calls and tag.startswith(("host/", "device/idle/")):
+            nulls[tag, scope] = None
+        if device in unfed and tag.startswith(("overlap/", "drain/", "stream/", "host/blocked_while_idle")):
+            nulls[tag, scope] = None
+    if not machine.ops:
+        nulls |= {key(tag): None for tag in DEVICE_TAGS}
+    return nulls
 
 
 def _host_scopes(threads: list[Thread]) -> Iterable[tuple[dict[str, int], list[Thread]]]:
@@ -150,20 +166,19 @@ def _drain(ops: list[Op], returned: int) -> _Gap | _NoGap:
     """The gap that a return on an empty device or stream opened, or why there is none."""
     before = [op for op in ops if op.enqueued < returned or op.end <= returned]
     later = [op for op in ops if op not in before]
-    if any(op.end > returned + SLACK for op in before):
+    if not before or any(op.end > returned + SLACK for op in before):
         return _NoGap.STILL_FED
     if not later:
         return _NoGap.TERMINAL
-    next_op = min(later, key=lambda op: op.start)
+    next_op = min(later, key=lambda op: (op.start, op.enqueued))
     last = max(op.end for op in before)
     return _Gap(last, next_op.start, returned, next_op) if next_op.start > last else _NoGap.STILL_FED
 
 
 def _waits_for(machine: Machine, verdicts: Verdicts, device: int) -> list[Wait]:
     feeding = _feeding(machine, device)
-    return [
-        w for w in verdicts.waits if w.call.thread in feeding and any(op.device == device for op in w.ops)
-    ]
+    mine = [wait for thread in feeding for wait in _outermost(verdicts.waits, thread)]
+    return [w for w in mine if any(op.device == device for op in w.ops)]
 
 
 def _feeding(machine: Machine, device: int) -> set[Thread]:
@@ -240,12 +255,12 @@ def _overlap(
     machine: Machine, verdicts: Verdicts, device: int, busy: set[int], terminal: set[Wait]
 ) -> dict[str, Value]:
     feeding = _feeding(machine, device)
-    waits = [w for w in verdicts.waits if w.call.thread in feeding]
+    waits = [wait for thread in feeding for wait in _outermost(verdicts.waits, thread)]
     literal = set().union(*(_ticks(w.call.start, w.call.end) for w in waits))
     fair = set().union(*(_ticks(w.call.start, w.call.end) for w in waits if w not in terminal))
     return {
-        "overlap/ratio": len(busy - fair) / len(busy),
-        "overlap/ratio_literal": len(busy - literal) / len(busy),
+        "overlap/ratio": len(busy - fair) / len(busy) if busy else None,
+        "overlap/ratio_literal": len(busy - literal) / len(busy) if busy else None,
         "host/blocked_while_idle": TICK_NS * len(literal - busy),
     }
 
@@ -268,7 +283,7 @@ def _launch_floor(ops: list[Op]) -> Fraction | None:
         call = op.call
         if call is None or op.start < call.start:
             continue
-        if call.api == Api.GRAPH_LAUNCH and op is not min(call.ops, key=lambda o: o.start):
+        if op is not min((o for o in call.ops if o.device == op.device), key=lambda o: o.start):
             continue
         same = [o for o in ops if o.stream == op.stream and o.process == op.process]
         if not outstanding(same, call.start):
@@ -299,7 +314,7 @@ def _idle(
     cap = max(LAUNCH_FLOORS * (floor or Fraction(0)), Fraction(LAUNCH_LEAST))
     for start, end in holes:
         before = max((op for op in ops if op.end <= start), key=lambda op: (op.end, op.start))
-        after = min((op for op in ops if op.start >= end), key=lambda op: op.start)
+        after = min((op for op in ops if op.start >= end), key=lambda op: (op.start, op.enqueued))
         if _is_record_missing(machine, before, after):
             causes[Cause.UNKNOWN] += end - start
         elif (start, end) in drained:
@@ -328,22 +343,31 @@ def _late(start: int, end: int, after: Op, cap: Fraction) -> dict[Cause, Fractio
 
 
 def _is_record_missing(machine: Machine, before: Op, after: Op) -> bool:
+    first, last = sorted((before.enqueued, after.enqueued))
     return any(
         call.api in LAUNCHES
         and should_own(call)
         and not call.ops
-        and before.enqueued < call.start < after.enqueued
+        and first < call.start < last
         and after.device in devices_of(machine, call)
         for call in machine.calls
     )
 
 
 def _is_behind_host_function(machine: Machine, before: Op, after: Op) -> bool:
+    """Whether a host function was enqueued between an op and the one enqueued before it on its stream.
+
+    The first op of a stream has none; then the op before the gap stands for it.
+    """
+    mine = [op for op in machine.on(after.device) if (op.process, op.stream) == (after.process, after.stream)]
+    order = (after.enqueued, after.start)
+    earlier = [op.enqueued for op in mine if (op.enqueued, op.start) < order]
+    since = max(earlier, default=before.enqueued)
     for call in machine.calls:
-        if call.api != Api.HOST_FUNC or not before.enqueued < call.start < after.enqueued:
+        if call.api != Api.HOST_FUNC or not since < call.start < after.enqueued:
             continue
         if call.stream is not None:
-            if call.process == after.process and call.stream == after.stream:
+            if (call.process, call.stream) == (after.process, after.stream):
                 return True
         elif after.call and call.thread == after.call.thread:
             return True
@@ -355,14 +379,14 @@ def _is_behind_host_function(machine: Machine, before: Op, after: Op) -> bool:
 
 def _quality(machine: Machine, trace: Trace) -> dict[Fault, int]:
     faults = trace.source.faults
-    rows = [*machine.calls, *machine.ops]
+    rows: list[Call | Op] = [*machine.calls, *machine.ops]
     return {
         Fault.UNLINKED_OPS: sum(op.call is None for op in machine.ops),
         Fault.LAUNCHES_WITHOUT_OP: sum(should_own(c) and not c.ops for c in machine.calls),
         Fault.ID_REUSED: machine.id_reused,
         Fault.INVERTED: sum(op.start < op.enqueued for op in machine.ops),
         Fault.NEGATIVE_DURATION: sum(row.end < row.start for row in rows),
-        Fault.ZERO_DURATION: sum(op.end == op.start for op in machine.ops),
+        Fault.ZERO_DURATION: machine.zero_duration,
         Fault.CLIPPED: machine.clipped,
         Fault.STREAM_OVERLAP: machine.stream_overlap,
         Fault.ROWS_REPAIRED: faults.get(Fault.ROWS_REPAIRED, 0),

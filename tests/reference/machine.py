@@ -14,7 +14,7 @@ from overlap_lab.schema import (
 )
 from overlap_lab.trace import Source, Trace
 
-__all__ = ["TICK_NS", "Call", "Machine", "Op", "SyncRow", "Thread", "read"]
+__all__ = ["TICK_NS", "Call", "Machine", "Op", "SyncRow", "Thread", "devices_of", "read"]
 
 TICK_NS = 1_000
 JITTER = 1
@@ -81,6 +81,7 @@ class Machine:
     clipped: int = 0
     stream_overlap: int = 0
     id_reused: int = 0
+    zero_duration: int = 0
 
     @property
     def devices(self) -> list[int]:
@@ -102,6 +103,7 @@ def read(trace: Trace) -> Machine:
     }
     for i in range(len(trace)):
         _add_row(machine, {name: column[i] for name, column in rows.items()}, trace.name_of(i))
+    machine.zero_duration = sum(op.end == op.start for op in machine.ops)
     _mark_captured(machine)
     _link(machine)
     _clip(machine)
@@ -114,6 +116,8 @@ def _ticks(time_ns: int) -> int:
 
 
 def _add_row(machine: Machine, row: dict[str, int], name: str) -> None:
+    if row["kind"] not in (Kind.API, Kind.SYNC, *DEVICE_KINDS):
+        return
     start, end = _ticks(row["start_ns"]), _ticks(row["end_ns"])
     stream = None if row["stream"] == ABSENT else row["stream"]
     ids = (row["part"], row["process"])
@@ -143,13 +147,14 @@ def _mark_captured(machine: Machine) -> None:
 def _link(machine: Machine) -> None:
     makers: dict[tuple[int, int, int], list[Call]] = {}
     for call in machine.calls:
-        if call.api in ENQUEUE and call.api != Api.HOST_FUNC and call.correlation and not call.captured:
+        if call.api in ENQUEUE and call.api != Api.HOST_FUNC and call.correlation:
             makers.setdefault((call.part, call.process, call.correlation), []).append(call)
     machine.id_reused = sum(len(calls) > 1 for calls in makers.values())
     for op in machine.ops:
-        calls = makers.get((op.part, op.process, op.correlation), [])
+        every = makers.get((op.part, op.process, op.correlation), [])
+        calls = [call for call in every if not call.captured]
         if calls:
-            before = [call for call in calls if call.start <= op.start]
+            before = [call for call in calls if call.start < op.start]
             op.call = max(before, key=lambda call: call.start) if before else calls[0]
             op.call.ops.append(op)
 
@@ -163,8 +168,9 @@ def _clip(machine: Machine) -> None:
         mine = [
             o for o in machine.ops if (o.process, o.device, o.stream) == (op.process, op.device, op.stream)
         ]
+        mine.sort(key=lambda o: (o.start, o.end))
         later = mine[mine.index(op) + 1 :]
-        proofs = [at for at in _proofs(machine, op) if op.start < at < op.end]
+        proofs = [at for at in _proofs(machine, op) if op.start <= at < op.end]
         if later:
             over = op.end - later[0].start
             if over > CORRUPT:
@@ -178,12 +184,19 @@ def _clip(machine: Machine) -> None:
         op.end = end
 
 
+def devices_of(machine: Machine, call: Call) -> set[int]:
+    """The devices that the return of a call can depend on: named, or fed by its thread, or by its process."""
+    if call.device is not None:
+        return {call.device}
+    mine = {op.device for op in machine.ops if op.process == call.process}
+    return machine.feeds(call.thread) or mine
+
+
 def _proofs(machine: Machine, op: Op) -> list[int]:
     """Returns of the device and context synchronizes that cannot return before the op has ended."""
     found = []
     for call in machine.calls:
-        if call.api in (Api.DEVICE_SYNC, Api.CONTEXT_SYNC) and call.process == op.process:
-            devices = {call.device} if call.device is not None else machine.feeds(call.thread)
-            if (not devices or op.device in devices) and op.enqueued < call.start:
-                found.append(call.end)
+        is_wide = call.api in (Api.DEVICE_SYNC, Api.CONTEXT_SYNC) and call.process == op.process
+        if is_wide and op.enqueued < call.start and devices_of(machine, call) == {op.device}:
+            found.append(call.end)
     return found

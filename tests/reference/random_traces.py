@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 
-from overlap_lab.schema import Api, CopyKind, Kind, Memory
-from overlap_lab.trace import Source, Trace
+import numpy as np
+
+from overlap_lab.schema import ABSENT, Api, CopyKind, Kind, Memory
+from overlap_lab.trace import Source, Trace, columns_of
 from tests.reference.rows import Row, trace_of
 from tests.reference.simulation import Simulation
 
-__all__ = ["random_trace"]
+__all__ = ["random_trace", "rough_trace", "trained_trace"]
 
 
 def random_trace(seed: int) -> Trace:
@@ -18,6 +20,33 @@ def random_trace(seed: int) -> Trace:
     if seed % 5 == 4:
         return _scatter(chance)
     return Simulation(chance).run()
+
+
+def trained_trace(seed: int) -> Trace:
+    """A simulation after so many frees on an idle device that the floor of frees is learned from them."""
+    chance = random.Random(seed)
+    simulation = Simulation(chance)
+    simulation.warm_up(chance.choice([990, 1_000, 1_050]))
+    return simulation.run()
+
+
+def rough_trace(seed: int) -> Trace:
+    """Random intervals with what no clock and no profiler should give: inverted, empty and negative ones.
+
+    Only what is counted or united is well defined on them.
+    """
+    trace = random_trace(seed * 5 + 4)
+    chance = np.random.default_rng(seed)
+    luck = chance.random(len(trace))
+    start, end = trace.start_ns.copy(), trace.end_ns.copy()
+    end[luck < 0.2] = start[luck < 0.2]
+    end[luck < 0.05] -= 3_000
+    early = trace.is_device & (luck > 0.7)
+    start[early] -= 40_000
+    end[early] -= 40_000
+    stream = np.where(trace.is_device & (luck > 0.9), ABSENT, trace.stream)
+    columns = columns_of(trace) | {"start_ns": start, "end_ns": end, "stream": stream}
+    return Trace.from_columns(columns, names=trace.names, source=trace.source)
 
 
 def _scatter(chance: random.Random) -> Trace:

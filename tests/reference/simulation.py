@@ -79,7 +79,8 @@ class Simulation:
         self.used_ids: list[tuple[int, int]] = []
         self.waiting: list[tuple[int, int, int, int]] = []
         self.ops: list[tuple[_Stream, int, int]] = []
-        self.streams, self.threads = [], []
+        self.streams: list[_Stream] = []
+        self.threads: list[_Thread] = []
         for process in range(100, 100 + chance.choice([1, 1, 1, 2])):
             self._add_process(process)
         self.moves = self._moves()
@@ -114,6 +115,15 @@ class Simulation:
         ]
         rare += ["module", "sync_copy", "destroy", "other", "pinned", "burst", "nested"]
         return common | {move: self.chance.choice([0, 0, 0.5, 2]) for move in rare}
+
+    def warm_up(self, calls: int) -> None:
+        """Makes one thread free memory on an idle device so often that the floor of frees is learned."""
+        thread = self.threads[0]
+        for _ in range(calls):
+            self._call(thread, Api.FREE, thread.now + self.chance.choice([1, 2, 5, 30, 60, 90]))
+            thread.now += self.chance.choice([0, 3])
+        for other in self.threads[1:]:
+            other.now += thread.now
 
     def run(self) -> Trace:
         while alive := [thread for thread in self.threads if thread.left > 0]:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from overlap_lab.schema import ALWAYS_WAITS, MAY_WAIT, Api, CopyKind, Memory, Reason
-from tests.reference.machine import Call, Machine, Op
+from overlap_lab.schema import ALWAYS_WAITS, ENQUEUE, MAY_WAIT, Api, CopyKind, Fault, Memory, Reason
+from tests.reference.machine import Call, Machine, Op, devices_of
 
 __all__ = [
     "NEAR",
@@ -16,7 +16,6 @@ __all__ = [
     "Verdicts",
     "Wait",
     "depth",
-    "devices_of",
     "judge",
     "outstanding",
     "quantile",
@@ -52,12 +51,14 @@ class Wait:
     """What it waited for, as far as recorded."""
     reason: Reason
     explicit: bool
+    held_by: tuple[Wait, ...] = ()
+    """For a lock: the waits of other threads that it waited for."""
 
     @property
     def bound(self) -> int:
         """Where its device-bound part ends."""
-        last = max((op.end for op in self.ops), default=self.call.start)
-        return min(last, self.call.end)
+        ends = [op.end for op in self.ops] + [wait.bound for wait in self.held_by]
+        return min(max([self.call.start, *ends]), self.call.end)
 
 
 @dataclass(eq=False, slots=True)
@@ -104,19 +105,17 @@ def scope_of(machine: Machine, call: Call) -> Scope:
             and c.start < call.start
         ]
         before = record[-1].start if record else call.start
-        return lambda op: op.process == call.process and on_stream(op) and op.enqueued < before
+        return lambda op: (
+            op.process == call.process
+            and call.device in (None, op.device)
+            and on_stream(op)
+            and op.enqueued < before
+        )
     devices = devices_of(machine, call)
     if call.stream is not None and call.api not in (Api.DEVICE_SYNC, Api.CONTEXT_SYNC):
         on_stream = _stream_scope(machine, call, call.stream)
         return lambda op: op.process == call.process and op.device in devices and on_stream(op)
     return lambda op: op.process == call.process and op.device in devices
-
-
-def devices_of(machine: Machine, call: Call) -> set[int]:
-    if call.device is not None:
-        return {call.device}
-    mine = {op.device for op in machine.ops if op.process == call.process}
-    return {op.device for op in call.ops} or machine.feeds(call.thread) or mine
 
 
 def _stream_scope(machine: Machine, call: Call, stream: int | None) -> Scope:
@@ -171,8 +170,10 @@ class _Judge:
             if len(idle) >= FLOOR_CALLS:
                 p99 = quantile(idle, Fraction(99, 100))
                 self.floors[name] = max(Fraction(FLOOR), min(Fraction(FLOOR_MOST), p99))
-        self.partial = any(op.call is None for op in machine.ops) or any(
-            should_own(call) and not call.ops for call in machine.calls
+        self.partial = (
+            bool(machine.source.faults.get(Fault.TRUNCATED))
+            or any(op.call is None for op in machine.ops)
+            or any(should_own(call) and not call.ops for call in machine.calls)
         )
 
     def open(self, call: Call) -> list[Op]:
@@ -196,7 +197,12 @@ class _Judge:
         if waited:
             verdicts.waits.append(Wait(call, ops, REASONS[Api(call.api)], explicit=True))
         elif call.api != Api.MEMCPY:
-            first = call is self.machine.calls[0]
+            first = not any(
+                c.api in ENQUEUE
+                and (c.part, c.process) == (call.part, call.process)
+                and c.start <= call.start
+                for c in self.machine.calls
+            )
             unknown = self.is_long(call) and not self.open(call) and (self.partial or first)
             (verdicts.unknown if unknown else verdicts.redundant).append(call)
 
@@ -212,7 +218,8 @@ class _Judge:
             every = self.open(call)
             evidence = evidence and (every if all(op.end <= call.end for op in every) else [])
         if evidence:
-            reason = REASONS.get(Api(call.api), Reason.OTHER)
+            pinned = any(op.memory == Memory.PINNED for op in call.ops)
+            reason = Reason.OTHER if pinned else REASONS.get(Api(call.api), Reason.OTHER)
             verdicts.waits.append(Wait(call, evidence, reason, explicit=False))
 
     def own_copies(self, call: Call) -> list[Op]:
@@ -238,6 +245,7 @@ class _Judge:
                 c
                 for c in self.machine.calls
                 if c.api in LAUNCHES
+                and not c.captured
                 and device in self.launchdevices_of(c)
                 and depth(self.machine, device, c.start) >= mine
             ]
@@ -253,14 +261,21 @@ class _Judge:
                 continue
             ops = self.then(call) if self.is_long(call, floors=5) else []
             others = [w for w in waits if w.call.thread != call.thread and w.call.process == call.process]
-            if any(w.call.start < call.start and is_then(w.call.end, call) for w in others):
-                verdicts.waits.append(Wait(call, ops, Reason.LOCK, explicit=False))
+            held = [w for w in others if w.call.start < call.start and is_then(w.call.end, call)]
+            if held:
+                verdicts.waits.append(Wait(call, [], Reason.LOCK, explicit=False, held_by=tuple(held)))
             elif ops:
                 verdicts.waits.append(Wait(call, ops, Reason.OTHER, explicit=False))
 
 
 def is_then(end: int, call: Call) -> bool:
     return call.start < end <= call.end and call.end - end <= NEAR
+
+
+def enqueues_before(enqueue: Call, call: Call) -> bool:
+    """Whether the process of a call is seen to hand work to a device before it."""
+    same = (enqueue.part, enqueue.process) == (call.part, call.process)
+    return same and enqueue.api in ENQUEUE and enqueue.start <= call.start
 
 
 def should_own(call: Call) -> bool:
