@@ -33,16 +33,19 @@ def _shown(report: Report, name: str, title: str) -> Table:
     table = report.tables.get(name)
     if table is None:
         return Table((), (), title)
-    kept = [column for column in table.columns if column.name not in _PLACES]
+    kept = [column for column in table.columns if column.name not in (*_PLACES, "end", "start_absolute")]
     rows: list[tuple[Cell, ...]] = [
         (*(row[column.name] for column in kept), _where(row[place] for place in _PLACES if place in row))
         for row in records(table)
     ]
-    heads = [
-        *(Column(column.name.replace("_", " "), column.unit) for column in kept),
-        Column("where", "text"),
-    ]
+    heads = [*map(_head, kept), Column("where", "text")]
     return _without_empty_columns(heads, rows, title)
+
+
+def _head(column: Column) -> Column:
+    if column.name == "start":
+        return Column("at", "moment")
+    return Column(column.name.replace("_", " "), column.unit)
 
 
 def _where(places: Iterable[Cell]) -> str | None:

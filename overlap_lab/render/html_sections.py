@@ -13,7 +13,7 @@ from overlap_lab.render.html_parts import definitions, element, legend, stacked_
 from overlap_lab.render.lines import Style
 from overlap_lab.render.numbers import Numbers, blocked_split
 from overlap_lab.render.side_by_side import side_by_side
-from overlap_lab.render.summary import device_name, idle_causes
+from overlap_lab.render.summary import device_name, device_table, host_table, idle_causes
 from overlap_lab.render.values import format_value, percent
 from overlap_lab.render.verdict import verdict, verdict_style
 from overlap_lab.report import Cell, Report
@@ -179,7 +179,8 @@ def _judgement(row: tuple[Cell, ...]) -> str:
 
 def details(name: str, report: Report, *, is_open: bool) -> str:
     """Every table of a report, folded away unless it is the only one."""
-    tables = "".join(table(shown) for shown in detail_tables(report))
+    first = [shown for shown in (device_table(report), host_table(report)) if shown.rows]
+    tables = "".join(table(shown) for shown in (*first, *detail_tables(report)))
     found = "".join(element("li", text(finding.title)) for finding in report.findings)
     listed = element("h3", "Findings") + element("ul", found) if found else ""
     return element(

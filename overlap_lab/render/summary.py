@@ -66,8 +66,7 @@ def device_table(report: Report) -> Table:
         ("with final wait", "ratio", "overlap/ratio_literal"),
     ]
     rows = [
-        (device_name(report, device.get("device")), *(numbers.value(tag, device) for _, _, tag in columns))
-        for device in devices
+        (_device_label(device), *(numbers.value(tag, device) for _, _, tag in columns)) for device in devices
     ]
     heads = [Column("device", "text"), *(Column(name, unit) for name, unit, _ in columns)]
     return Table(tuple(heads), tuple(rows), f"Devices, window {window_words(report)}")
@@ -108,7 +107,7 @@ def run_ahead_table(report: Report) -> Table:
             more = [
                 numbers.value(tag, device) for tag in ("launch/floor", "queue/depth_max", "queue/work_max")
             ]
-            rows.append((device_name(report, device.get("device")), *values, *more))
+            rows.append((_device_label(device), *values, *more))
     columns = (
         Column("device", "text"),
         *(Column(quantile, "ns") for quantile in _QUANTILES),
@@ -128,6 +127,10 @@ def quality_table(report: Report) -> Table:
     ]
     columns = (Column("fault", "text"), Column("count", "count"))
     return Table(columns, tuple(found), "Trace quality")
+
+
+def _device_label(scope: Mapping[str, int]) -> str:
+    return " ".join(f"{key} {number}" for key, number in scope.items()) or "device"
 
 
 def _thread_name(scope: Mapping[str, int]) -> str:

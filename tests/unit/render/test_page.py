@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from overlap_lab.analyze import analyze
+from overlap_lab.compare import compare
+from overlap_lab.render.html import PageSection, report_page
+from overlap_lab.render.side_by_side import side_by_side
+from overlap_lab.schema import Cause
+from overlap_lab.trace import Trace
+from tests.timeline import timeline
+from tests.unit.render.made_report import made_report
+
+SYNC = made_report()
+ASYNC = made_report(busy_us=410, idle_us={Cause.HOST_FUNCTION: 30}, drains=0)
+TRACE = timeline(
+    """
+    host   1 |LL.SSSSSSS..L.SSSSS.
+    stream 0 |..KKKKKKK....KKKKK..
+    """
+)
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    sections = [PageSection("sync", TRACE, SYNC), PageSection("async", TRACE, ASYNC)]
+    return report_page(sections, title="Sync & async", comparisons=[("sync -> async", compare(SYNC, ASYNC))])
+
+
+def _body(page: str) -> str:
+    return page.partition("<body>")[2].partition('<script type="application/json"')[0]
+
+
+def test_each_section_has_its_verdict_and_its_tables(page: str) -> None:
+    body = _body(page)
+    assert body.count('class="card bad"') == 2
+    assert body.count("hipMemcpy drains device 0") >= 2
+    assert "sync: all numbers" in body
+    assert "Drains, the costliest first" in body
+
+
+def test_the_difference_is_explained_above_its_measures(page: str) -> None:
+    body = _body(page)
+    assert body.index("-60.0 us (-12.0 %) = busy +10.0 us") < body.index('<tr class="better">')
+
+
+def test_plotly_is_in_the_page_once_and_scripts_have_hashes(page: str) -> None:
+    assert page.count("<script>") == 2
+    assert page.partition("</head>")[0].count("'sha256-") == 2
+
+
+def test_the_title_is_escaped(page: str) -> None:
+    assert "<title>Sync &amp; async</title>" in page
+
+
+def test_one_section_is_open_and_compared_with_nothing() -> None:
+    body = _body(report_page([PageSection("run", TRACE, SYNC)], title="One"))
+    assert '<details open="open">' in body
+    assert "Side by side" not in body
+    assert "What changed" not in body
+
+
+def test_a_trace_without_any_record_makes_a_page() -> None:
+    empty = Trace.from_columns({}, names=(), source=TRACE.source)
+    body = _body(report_page([PageSection("empty", empty, analyze(empty))], title="Empty"))
+    assert 'class="card warn"' in body
+    assert "Where the window goes" not in body
+
+
+def test_reports_stand_side_by_side_without_rows_that_are_zero_everywhere() -> None:
+    table = side_by_side([("sync", SYNC), ("async", ASYNC)])
+    rows = {str(row[0]).strip(): row[1:] for row in table.rows}
+    assert rows["window"] == ("500 us", "440 us")
+    assert rows["idle: drain"] == ("80.0 us", "0 ns")
+    assert rows["before the final wait"] == ("200 us", "200 us")
+    assert "idle: dependency" not in rows
+
+
+def test_a_report_without_waits_says_so_side_by_side() -> None:
+    bare = replace(SYNC, tables={})
+    rows = {str(row[0]).strip(): row[1:] for row in side_by_side([("a", SYNC), ("b", bare)]).rows}
+    assert rows["in the final wait"] == ("100 us", "n/a")
