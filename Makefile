@@ -15,14 +15,15 @@ BUILD_INPUTS := $(CPP) $(shell find . -path ./.venv -prune -o -path ./build -pru
 
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
-.PHONY: demo test test-cpp lint format sanitize docs clean
+.PHONY: demo test test-cpp lint format sanitize clean FORCE
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
 	$(BIN)/overlap-lab demo --out $(DEMO_OUT) --force
 
 test: test-cpp $(VENV)/.test
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m 'not alone'
+	$(BIN)/python -m pytest -q -m alone
 
 test-cpp: $(VENV)/.tools
 	@echo "== C++ tests"
@@ -80,7 +81,12 @@ $(VENV)/.torch: $(VENV)/.tools constraints.txt
 	@$(PIP) torch
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.torch $(BUILD_INPUTS)
+# The editable install knows the modules that were there when it was made: a new one makes it anew.
+$(VENV)/.modules: $(VENV)/.venv FORCE
+	@find overlap_lab hip_ext -name '*.py' | sort >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(VENV)/.built: $(VENV)/.torch $(VENV)/.modules $(BUILD_INPUTS)
 	@echo "== building hip_ext and installing overlap_lab"
 	@PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-build-isolation -e .
 	@touch $@

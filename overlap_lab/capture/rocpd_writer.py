@@ -145,6 +145,7 @@ class _Tables:
 
     def _write_metadata(self) -> None:
         tags = {"schema_version": "3", "uuid": self._suffix, "guid": self._guid}
+        tags |= {f"capture.{key}": value for key, value in self._recording.metadata.items()}
         self._insert("metadata", "tag, value", tags.items())
 
     def _write_identities(self) -> None:

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from overlap_lab import __version__
-from overlap_lab.cli import analyze, compare
+from overlap_lab.cli import analyze, compare, demo
 from overlap_lab.cli.parser import Parser, add_verb
 from overlap_lab.errors import OverlapLabError
 from overlap_lab.render.names import printable
 
 __all__ = ["main"]
 
-VERBS: Final = (analyze, compare)
+VERBS: Final = (analyze, compare, demo)
 
 USAGE_OR_INPUT: Final = 2
 INTERRUPTED: Final = 130

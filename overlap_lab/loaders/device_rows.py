@@ -18,7 +18,7 @@ from overlap_lab.trace import Column, Mask
 __all__ = ["adopt_processes", "call_rows", "class_blit_kernels", "fill_copies_from_calls"]
 
 _COPY_KERNEL: Final = re.compile(r"__amd_rocclr_(?:copy|read|write)(?:Buffer|Image)")
-_FILL_KERNEL: Final = re.compile(r"__amd_rocclr_fill(?:Buffer|Image)")
+_FILL_KERNEL: Final = re.compile(r"__amd_rocclr_fill(?:Buffer|Image)|hip_host_fill_buffer$")
 _COPIES: Final = (Api.MEMCPY, Api.MEMCPY_ASYNC)
 _FILLS: Final = (Api.MEMSET, Api.MEMSET_ASYNC)
 

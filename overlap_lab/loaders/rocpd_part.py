@@ -42,6 +42,7 @@ _DIRECTIONS: Final = {
 }
 _MEMORY: Final = {"pinned": Memory.PINNED, "pageable": Memory.PAGEABLE}
 _METADATA: Final = ("schema_version",)
+_CAPTURE_TAG: Final = "capture."  # what our own host capture says about itself
 
 
 @dataclass(slots=True)
@@ -92,7 +93,11 @@ class Part:
             pid: str(commands.get(key) or "") for key, pid in self._pids.items() if pid is not None
         }
         tags, values = tables.columns("metadata", "tag", "value")
-        provenance.metadata |= {t: str(v) for t, v in zip(tags, values, strict=True) if t in _METADATA}
+        provenance.metadata |= {
+            tag.removeprefix(_CAPTURE_TAG): str(value)
+            for tag, value in zip(tags, values, strict=True)
+            if tag in _METADATA or tag.startswith(_CAPTURE_TAG)
+        }
         self._read_agents()
         self._read_streams()
         events = tables.columns("event", "id", "stack_id", "category_id", "extdata")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from overlap_lab.compare import Comparison
-from overlap_lab.render.html_parts import element, text
+from overlap_lab.render.html_parts import element, table, text
 from overlap_lab.render.html_sections import (
     changes,
     details,
@@ -21,7 +21,7 @@ from overlap_lab.render.html_sections import (
     together,
     where_time_goes,
 )
-from overlap_lab.report import Report
+from overlap_lab.report import Report, Table
 from overlap_lab.trace import Trace
 
 __all__ = ["PageSection", "report_page", "write_report_page"]
@@ -63,9 +63,12 @@ def write_report_page(
     title: str,
     introduction: str = "",
     comparisons: Sequence[tuple[str, Comparison]] = (),
+    tables: Sequence[Table] = (),
 ) -> None:
     """Write `report_page(...)` to `path`, replacing what is there."""
-    page = report_page(sections, title=title, introduction=introduction, comparisons=comparisons)
+    page = report_page(
+        sections, title=title, introduction=introduction, comparisons=comparisons, tables=tables
+    )
     path.write_text(page, encoding="utf-8")
 
 
@@ -75,6 +78,7 @@ def report_page(
     title: str,
     introduction: str = "",
     comparisons: Sequence[tuple[str, Comparison]] = (),
+    tables: Sequence[Table] = (),
 ) -> str:
     """The page: sections under each other on one time axis, in the order given.
 
@@ -89,6 +93,7 @@ def report_page(
         _timeline_place(),
         together(reports),
         changes(comparisons),
+        *(table(one) for one in tables),
         *(details(name, report, is_open=len(reports) == 1) for name, report in reports),
         meanings(),
         provenance(reports),

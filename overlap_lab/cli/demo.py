@@ -1,0 +1,152 @@
+"""Run one backward through its three workspace modes, trace each, measure, compare and show.
+
+The FMHA backward of N layers runs on one stream of the CPU host target (no GPU is needed, and none is used):
+sync reads the sequence borders with blocking copies, async prepares the workspace in stream order, device
+prepares it with a kernel. The modes take turns, so that what else the machine does meets all of them; the
+trace of each mode's median run is kept.
+
+  overlap-lab demo
+  overlap-lab demo --modes sync,async --layers 8 --repeats 10 --out results
+
+Writes trace_MODE.db (rocpd), report.html and report.json into the folder of --out; what it prints is what
+`overlap-lab analyze` says of these files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from overlap_lab.cli.demo_results import DemoRun, compared, repeats_table, write_json, write_page
+from overlap_lab.cli.demo_workload import BackwardLoop, Mode, Shape
+from overlap_lab.cli.screen import colour_of, width_of
+from overlap_lab.compare import Comparison
+from overlap_lab.errors import UsageError
+from overlap_lab.report import Report, Table
+
+__all__ = ["prepare_parser", "run"]
+
+Named = tuple[str, Comparison]
+
+_MOST_LAYERS = 200
+_MOST_REPEATS = 100
+
+
+def prepare_parser(parser: argparse.ArgumentParser) -> None:
+    every = ",".join(Mode)
+    parser.add_argument("--modes", default=every, help=f"which modes, with commas between (default {every})")
+    parser.add_argument("--layers", type=int, default=4, help="backward calls a run (default %(default)s)")
+    parser.add_argument("--repeats", type=int, default=5, help="runs a mode (default %(default)s)")
+    parser.add_argument(
+        "--out", metavar="DIR", default="demo_out", help="folder to write (default %(default)s)"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite the files of an earlier demo in DIR")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    modes = _modes(arguments.modes)
+    _check_count("--layers", arguments.layers, _MOST_LAYERS)
+    _check_count("--repeats", arguments.repeats, _MOST_REPEATS)
+    folder = _folder(arguments.out, modes, force=arguments.force)
+    runs = _measure(modes, arguments.layers, arguments.repeats)
+    for mode, repeats in runs.items():
+        repeats.median.capture.write(folder / _trace_name(mode), force=True)
+    _show(folder, runs)
+    return 0
+
+
+class _Repeats:
+    """All runs of one mode; the median one, by its device window, stands for the mode."""
+
+    def __init__(self, runs: list[DemoRun]) -> None:
+        self.runs = runs
+        self.median = sorted(runs, key=lambda run: run.window_ns)[(len(runs) - 1) // 2]
+
+
+def _measure(modes: tuple[Mode, ...], layers: int, repeats: int) -> dict[Mode, _Repeats]:
+    shape = Shape()
+    _progress(f"{layers} layers: {shape}; {repeats} runs a mode, taking turns")
+    loop = BackwardLoop(layers, shape)
+    loop.warm_up(modes)
+    runs: dict[Mode, list[DemoRun]] = {mode: [] for mode in modes}
+    with tempfile.TemporaryDirectory(prefix="overlap_lab_demo_") as scratch:
+        for repeat in range(repeats):
+            for mode in modes:
+                runs[mode].append(DemoRun.of(loop.record(mode), Path(scratch) / f"{mode}_{repeat}.db"))
+    return {mode: _Repeats(of_mode) for mode, of_mode in runs.items()}
+
+
+def _show(folder: Path, runs: dict[Mode, _Repeats]) -> None:
+    """Print and write what the files on disk say, not what is in memory: anybody can do it again."""
+    from overlap_lab.analyze import analyze
+    from overlap_lab.loaders import load
+    from overlap_lab.render.html import PageSection
+
+    sections = []
+    for mode in runs:
+        trace = load(folder / _trace_name(mode))
+        sections.append(PageSection(mode.value, trace, analyze(trace)))
+    reports = {section.title: section.report for section in sections}
+    comparisons = compared(reports)
+    repeats = repeats_table({mode.value: of_mode.runs for mode, of_mode in runs.items()})
+    _print_summary(reports, comparisons, repeats)
+    write_page(folder / "report.html", sections, comparisons, repeats)
+    write_json(folder / "report.json", reports, comparisons, repeats)
+    written = [*(_trace_name(mode) for mode in runs), "report.html", "report.json"]
+    print(f"wrote {', '.join(str(folder / name) for name in written)}")
+
+
+def _print_summary(reports: dict[str, Report], comparisons: list[Named], repeats: Table) -> None:
+    from overlap_lab.render.aligned import aligned
+    from overlap_lab.render.compare_text import explained
+    from overlap_lab.render.lines import printed
+    from overlap_lab.render.side_by_side import side_by_side
+    from overlap_lab.render.verdict import verdict
+
+    width, colour = width_of(sys.stdout), colour_of(sys.stdout)
+    for name, report in reports.items():
+        print(f"\n{name}\n{printed(verdict(report), colour=colour)}")
+    print("\nThe median run of each mode, side by side")
+    print("\n".join(aligned(side_by_side(list(reports.items())), width=width, right=set(reports))))
+    if comparisons:
+        print("\nWhere the difference of the windows comes from")
+    for title, comparison in comparisons:
+        for explanation in comparison.explanations:
+            print(f"{title}: {explained(explanation)}")
+    print(f"\n{repeats.title}")
+    print("\n".join(aligned(repeats, width=width)))
+    print("\nDetails: overlap-lab analyze FILE, overlap-lab compare FILE FILE, and the page")
+
+
+def _trace_name(mode: Mode) -> str:
+    return f"trace_{mode}.db"
+
+
+def _modes(text: str) -> tuple[Mode, ...]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in names if name not in set(Mode)]
+    if unknown or not names:
+        wrong = f"{', '.join(map(repr, unknown))} is no mode" if unknown else "no mode given"
+        raise UsageError(f"--modes {text!r}: {wrong}; choose from {', '.join(Mode)}")
+    return tuple(dict.fromkeys(Mode(name) for name in names))
+
+
+def _check_count(option: str, count: int, most: int) -> None:
+    if not 1 <= count <= most:
+        raise UsageError(f"{option} {count}: give a number from 1 to {most}")
+
+
+def _folder(out: str, modes: tuple[Mode, ...], *, force: bool) -> Path:
+    folder = Path(out)
+    names = [*(_trace_name(mode) for mode in modes), "report.html", "report.json"]
+    there = [name for name in names if (folder / name).exists()]
+    if there and not force:
+        raise UsageError(f"{folder}: {there[0]} exists; add --force to overwrite it, or name another --out")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _progress(line: str) -> None:
+    print(line, file=sys.stderr)

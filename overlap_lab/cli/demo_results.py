@@ -1,0 +1,134 @@
+"""What the demo makes of its runs: numbers of each repeat, comparisons, report.html and report.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from overlap_lab.analyze import analyze
+from overlap_lab.capture.host import HostCapture
+from overlap_lab.compare import Comparison, compare
+from overlap_lab.loaders import load
+from overlap_lab.report import Column, Report, Table
+
+if TYPE_CHECKING:
+    from overlap_lab.render.html import PageSection
+
+__all__ = ["SCHEMA", "DemoRun", "compared", "repeats_table", "write_json", "write_page"]
+
+SCHEMA = "overlap_lab.demo/1"
+
+_REPEAT_COLUMNS = (
+    Column("mode", "text"),
+    Column("run", "count"),
+    Column("window", "ns"),
+    Column("device idle", "ns"),
+    Column("blocked but for the final wait", "ns"),
+    Column("drains", "count"),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DemoRun:
+    """One run of one mode, with the numbers that the table of repeats shows."""
+
+    capture: HostCapture
+    window_ns: int
+    idle_ns: int
+    blocked_ns: int
+    """Host time in waits, without the terminal one."""
+    drains: int
+
+    @classmethod
+    def of(cls, capture: HostCapture, scratch: Path) -> DemoRun:
+        """Measure a capture the way everybody does: from a file."""
+        report = analyze(load(capture.write(scratch)))
+        scratch.unlink()
+        return cls(
+            capture,
+            window_ns=_integer(report, "device/window"),
+            idle_ns=_integer(report, "device/idle"),
+            blocked_ns=blocked_but_terminal_ns(report),
+            drains=_integer(report, "drain/count"),
+        )
+
+
+def blocked_but_terminal_ns(report: Report) -> int:
+    """Host time in waits, without the waits that end the device's work."""
+    waits = report.tables["waits"]
+    names = [column.name for column in waits.columns]
+    blocked, terminal = names.index("blocked"), names.index("terminal")
+    return sum(int(row[blocked] or 0) for row in waits.rows if not row[terminal])
+
+
+def compared(reports: Mapping[str, Report]) -> list[tuple[str, Comparison]]:
+    """Every mode against every later one, in the order of `reports`."""
+    return [(f"{a} -> {b}", compare(reports[a], reports[b])) for a, b in combinations(reports, 2)]
+
+
+def repeats_table(runs: Mapping[str, Sequence[DemoRun]]) -> Table:
+    """One row a run, so that a reader sees the spread that one trace cannot show."""
+    rows = [
+        (mode, number, run.window_ns, run.idle_ns, run.blocked_ns, run.drains)
+        for mode, of_mode in runs.items()
+        for number, run in enumerate(of_mode, start=1)
+    ]
+    return Table(_REPEAT_COLUMNS, tuple(rows), "All runs, in turns")
+
+
+def write_page(
+    path: Path,
+    sections: Sequence[PageSection],
+    comparisons: Sequence[tuple[str, Comparison]],
+    repeats: Table,
+) -> None:
+    from overlap_lab.render.html import write_report_page
+
+    write_report_page(
+        path,
+        sections,
+        title="One backward, three ways to prepare its workspace",
+        introduction=(
+            "The FMHA backward in group mode on the CPU host target (threads, not a GPU): sync reads the "
+            "sequence borders with blocking copies, async prepares the workspace in stream order, device "
+            "does it with a kernel."
+        ),
+        comparisons=comparisons,
+        tables=[repeats],
+    )
+
+
+def write_json(
+    path: Path,
+    reports: Mapping[str, Report],
+    comparisons: Sequence[tuple[str, Comparison]],
+    repeats: Table,
+) -> None:
+    """The reports exactly as `overlap-lab analyze FILES --json` has them, and what only the demo knows."""
+    from overlap_lab.render.compare_json import comparison_to_json
+    from overlap_lab.render.json import reports_to_json
+
+    document = json.loads(reports_to_json(list(reports.values())))
+    listed = document["reports"] if len(reports) > 1 else [document]
+    whole = {
+        "schema": SCHEMA,
+        "modes": list(reports),
+        "reports": listed,
+        "comparisons": [
+            {"title": title, **json.loads(comparison_to_json(comparison))}
+            for title, comparison in comparisons
+        ],
+        "repeats": {
+            "columns": [{"name": column.name, "unit": column.unit} for column in repeats.columns],
+            "rows": [list(row) for row in repeats.rows],
+        },
+    }
+    path.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+
+
+def _integer(report: Report, tag: str) -> int:
+    return int(report.value(tag) or 0)

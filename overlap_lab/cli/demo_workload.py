@@ -1,0 +1,107 @@
+"""What `overlap-lab demo` runs: the FMHA backward of N layers on one stream of the CPU host target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import accumulate
+from types import ModuleType
+from typing import Any
+
+from overlap_lab.capture.host import HostCapture, range_on_host, record
+from overlap_lab.errors import MissingDependency
+
+__all__ = ["BackwardLoop", "Mode", "Shape"]
+
+
+class Mode(StrEnum):
+    SYNC = "sync"
+    ASYNC = "async"
+    DEVICE = "device"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One layer: group (varlen) mode, bf16, causal, deterministic."""
+
+    seqlens: tuple[int, ...] = (768, 512, 384, 640)
+    heads: int = 6
+    head_dim: int = 64
+
+    def __str__(self) -> str:
+        lengths = ",".join(str(length) for length in self.seqlens)
+        return f"{self.heads} heads x {self.head_dim}, sequences {lengths}, bf16, causal, deterministic"
+
+
+class BackwardLoop:
+    """Inputs and outputs of all layers, made once; `record` runs the loop in one mode with recording on.
+
+    The stream is a blocking one, as torch's default stream is: the sync mode's copies on the null stream wait
+    for everything queued on it.
+    """
+
+    def __init__(self, layers: int, shape: Shape) -> None:
+        self.shape = shape
+        self._hip_ext = _hip_ext()
+        self._layers = [self._layer(seed) for seed in range(layers)]
+        self._stream = self._hip_ext.Stream()
+
+    def warm_up(self, modes: tuple[Mode, ...]) -> None:
+        """One unrecorded run a mode, so that no recorded one pays for first touches and the pinned pool."""
+        for mode in modes:
+            self._run(mode)
+
+    def record(self, mode: Mode) -> HostCapture:
+        metadata = {"workspace": mode.value, "layers": str(len(self._layers)), "layer": str(self.shape)}
+        return record(lambda: self._run(mode), metadata=metadata)
+
+    def _run(self, mode: Mode) -> None:
+        for index, layer in enumerate(self._layers):
+            with range_on_host(f"backward layer {index}"):
+                self._hip_ext.mha_varlen_bwd(**layer, workspace=mode.value, stream=self._stream)
+        self._stream.synchronize()
+
+    def _layer(self, seed: int) -> dict[str, Any]:
+        import torch
+
+        shape = self.shape
+        generator = torch.Generator().manual_seed(seed)
+        rows, longest = sum(shape.seqlens), max(shape.seqlens)
+        q, k, v, dout = (
+            torch.randn(rows, shape.heads, shape.head_dim, generator=generator).to(torch.bfloat16)
+            for _ in range(4)
+        )
+        borders = torch.tensor([0, *accumulate(shape.seqlens)], dtype=torch.int32)
+        out, lse = self._hip_ext.flash_attn_varlen_func(
+            q, k, v, borders, borders, longest, longest, causal=True, return_lse=True
+        )[:2]
+        return {
+            "dout": dout,
+            "q": q,
+            "k": k,
+            "v": v,
+            "out": out,
+            "softmax_lse": lse,
+            "cu_seqlens_q": borders,
+            "cu_seqlens_k": borders,
+            "max_seqlen_q": longest,
+            "max_seqlen_k": longest,
+            "dropout_p": 0.0,
+            "softmax_scale": shape.head_dim**-0.5,
+            "zero_tensors": False,
+            "is_causal": True,
+            "window_size_left": -1,
+            "window_size_right": -1,
+            "deterministic": True,
+            "dq": torch.empty_like(q),
+            "dk": torch.empty_like(k),
+            "dv": torch.empty_like(v),
+        }
+
+
+def _hip_ext() -> ModuleType:
+    try:
+        import hip_ext
+    except ImportError as error:
+        raise MissingDependency("torch", purpose=f"the demo ({error})", extra="torch") from error
+    return hip_ext
