@@ -63,7 +63,7 @@ def overlong_ops_clipped(trace: Trace, links: Link) -> Trace:
     """Ops that run over 50 us into their successor, or past the sync that proves them complete, are cut."""
     over, following = _overrun(trace, links)
     start, end = trace.start_ns[links.op], trace.end_ns[links.op]
-    believable, certain = (np.where(proof >= start, proof, _NEVER) for proof in _proven_end(trace, links))
+    believable, certain = (np.where(proof > start, proof, _NEVER) for proof in _proven_end(trace, links))
     # A sync of another device proves nothing, so an op without a successor is cut only at a certain proof.
     last = following == _NEVER
     believable = np.where(last, certain, believable)

@@ -143,14 +143,13 @@ def tentative(material: Material, calls: Calls) -> tuple[Mask, Ints]:
     return waited, bound
 
 
-def lock_waits(calls: Calls, waited: Mask, bound: Ints) -> tuple[Mask, Ints]:
-    """Event records and stream-wait-events held up by another thread's wait, and where its last op ended."""
+def lock_waits(calls: Calls, waited: Mask) -> Mask:
+    """Event records and stream-wait-events that another thread's wait held up."""
     held = np.zeros(calls.row.size, np.bool_)
-    released = np.full(calls.row.size, LONG_AGO, np.int64)
     asked = np.flatnonzero(np.isin(calls.api, _EVENT_CALLS) & (calls.end - calls.start > calls.floor))
     others = np.flatnonzero(waited)
     if asked.size == 0 or others.size == 0:
-        return held, released
+        return held
     others = others[np.argsort(calls.end[others], kind="stable")]
     ends = calls.end[others]
     earliest = np.maximum(calls.end[asked] - NEARNESS_NS, calls.start[asked] + 1)
@@ -163,8 +162,7 @@ def lock_waits(calls: Calls, waited: Mask, bound: Ints) -> tuple[Mask, Ints]:
         & (calls.owner[theirs] == calls.owner[mine])
     )
     held[mine[blames]] = True
-    np.maximum.at(released, mine[blames], bound[theirs[blames]])
-    return held, released
+    return held
 
 
 def _last_ends(calls: Calls, until: Ints) -> Ints:
