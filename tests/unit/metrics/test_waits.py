@@ -93,9 +93,7 @@ def test_a_sync_on_the_null_stream_waits_for_blocking_streams_too() -> None:
             """
     null = frozenset({0})
     legacy = analyze(timeline(drawing, source=Source(null_streams=null)))
-    apart = analyze(
-        timeline(drawing, source=Source(null_streams=null, nonblocking_streams=frozenset({1})))
-    )
+    apart = analyze(timeline(drawing, source=Source(null_streams=null, nonblocking_streams=frozenset({1}))))
     assert blocked(legacy)["device_bound"] == 12
     assert blocked(apart)["device_bound"] == 1
 
@@ -204,7 +202,13 @@ def may_wait(letter: str, length: int, op_end: int) -> dict[str, int]:
 
 @pytest.mark.parametrize(
     ("letter", "reason"),
-    [("F", "alloc_free"), ("A", "alloc_free"), ("P", "alloc_free"), ("U", "alloc_free"), ("J", "module_load")],
+    [
+        ("F", "alloc_free"),
+        ("A", "alloc_free"),
+        ("P", "alloc_free"),
+        ("U", "alloc_free"),
+        ("J", "module_load"),
+    ],
 )
 def test_a_free_that_returns_when_the_device_is_done_waited(letter: str, reason: str) -> None:
     assert may_wait(letter, 30, 30)[reason] == 30

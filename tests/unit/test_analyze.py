@@ -1,0 +1,118 @@
+"""The whole report: every tag with its scopes, its tables and its verdict."""
+
+from __future__ import annotations
+
+import pytest
+
+from overlap_lab.analyze import analyze
+from overlap_lab.errors import UsageError
+from overlap_lab.metrics.catalog import DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, STREAM_TAGS
+from overlap_lab.trace import Source, Trace
+from tests.timeline import timeline
+from tests.unit.test_link import kernel, launch, rows
+
+ALL_TAGS = {*HOST_TAGS, *DEVICE_TAGS, *STREAM_TAGS, *QUALITY_TAGS}
+SYNCED = """
+    host   1 |L.SSSSSS.L.SSSSS
+    stream 0 |..KKKKK....KKK..
+    """
+TWO_DEVICES = """
+    host   1          |L1L2SSSS.
+    device 0 stream 0 |..K1K....
+    device 1 stream 0 |....K2KK.
+    """
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        timeline(SYNCED),
+        timeline(TWO_DEVICES),
+        rows(launch(0, 1)),
+        rows(kernel(0, 1)),
+        Trace.from_columns({}, names=(), source=Source()),
+    ],
+    ids=["synced", "two devices", "host only", "device only", "empty"],
+)
+def test_every_tag_is_always_present_and_a_null_says_why(trace: Trace) -> None:
+    report = analyze(trace)
+    assert {m.tag for m in report.measurements} == ALL_TAGS
+    assert all(m.reason for m in report.measurements if m.value is None)
+    assert len({(m.tag, tuple(sorted(m.scope.items()))) for m in report.measurements}) == len(
+        report.measurements
+    )
+
+
+def test_one_device_is_also_the_whole_and_two_are_not() -> None:
+    scopes = [dict(m.scope) for m in analyze(timeline(SYNCED)).by_tag("device/busy")]
+    assert scopes == [{"device": 0}, {}]
+    scopes = [dict(m.scope) for m in analyze(timeline(TWO_DEVICES)).by_tag("device/busy")]
+    assert scopes == [{"device": 0}, {"device": 1}]
+
+
+def test_host_tags_come_for_the_whole_each_process_and_each_thread() -> None:
+    scopes = [dict(m.scope) for m in analyze(timeline(SYNCED)).by_tag("host/blocked")]
+    assert scopes == [{}, {"process": 1}, {"process": 1, "thread": 1}]
+
+
+def test_a_device_only_trace_keeps_busy_and_says_what_it_cannot_tell() -> None:
+    report = analyze(rows(kernel(0, 1), kernel(30, 2)))
+    assert (report.value("device/busy"), report.value("device/idle")) == (20, 20)
+    for tag in ("host/blocked", "drain/count", "overlap/ratio", "device/idle/host_late", "run_ahead/min"):
+        assert report.measurement(tag).reason == "the trace has no host records"
+
+
+def test_the_verdict_says_what_blocks_how_often_and_what_it_costs() -> None:
+    report = analyze(timeline(SYNCED))
+    assert report.findings[0].title == (
+        "hipDeviceSynchronize blocked the host 2 times for 11.0 us and drained device 0 once (4.00 us idle)"
+    )
+
+
+def test_the_verdict_of_an_async_run_is_that_nothing_blocks() -> None:
+    report = analyze(
+        timeline(
+            """
+            host   1 |LlL.SSSSSS
+            stream 0 |..KKkkKKK.
+            """
+        )
+    )
+    assert report.findings[0].title == (
+        "nothing blocks: the host waits only at the end (6.00 us) and drains no device"
+    )
+
+
+def test_an_empty_window_is_refused() -> None:
+    with pytest.raises(UsageError, match="empty"):
+        analyze(timeline(SYNCED), window=(5, 5))
+
+
+def test_steps_are_windows_of_a_repeated_numbered_range() -> None:
+    trace = timeline(
+        """
+        host   1 |OOOOOOOOOOOOOOOO
+        host   1 |L.SSSSSS.L.SSSSS
+        stream 0 |..KKKKK....KKK..
+        """
+    )
+    named = trace.replace(names=tuple("ProfilerStep#3" if n == "range" else n for n in trace.names))
+    [row] = analyze(named, steps=True).tables["steps"].to_pandas().to_dict("records")
+    assert (row["step"], row["window"], row["busy"], row["idle"]) == ("ProfilerStep#3", 16_000, 8_000, 8_000)
+    assert "steps" not in analyze(named).tables
+
+
+def test_rows_of_every_table_fit_their_columns() -> None:
+    for table in analyze(timeline(TWO_DEVICES), steps=True).tables.values():
+        assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_the_source_names_windows_and_thresholds() -> None:
+    source = analyze(timeline(SYNCED)).source
+    assert source["device_windows"] == {"0": [2_000, 14_000]}
+    assert source["settings"] == {
+        "floor_ns": 20_000,
+        "floor_ns_by_name": {},
+        "nearness_ns": 20_000,
+        "slack_ns": 10_000,
+    }
