@@ -143,7 +143,7 @@ def memset_async(dst: int, value: int, size: int, stream: int) -> None: ...
 def launch_test_kernel(
     stream: int, *, size: int = 4096, rounds: int = 1000, name: str = "test_kernel"
 ) -> None:
-    """A kernel of `size * rounds` multiply-adds of real arithmetic; some 1 to 3 ms at the defaults."""
+    """A kernel of `size * rounds` logistic-map steps; about half a millisecond at the defaults."""
 
 def launch_test_host_function(stream: int) -> None:
     """A host function that does nothing."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,7 +110,7 @@ def test_streams_are_listed_with_their_kind() -> None:
 
 
 def test_waiting_lets_other_python_threads_run(stream: int) -> None:
-    host.launch_test_kernel(stream, rounds=400_000)
+    host.launch_test_kernel(stream, rounds=200_000)
     waiting = threading.Event()
 
     def wait() -> None:
@@ -135,3 +137,31 @@ def test_the_device_says_that_it_is_no_gpu() -> None:
     properties = host.device_properties()
     assert properties["name"] == "HIP host runtime (CPU)"
     assert properties["multiprocessor_count"] >= 1
+
+
+def _stub_classes_and_functions() -> tuple[dict[str, ast.ClassDef], set[str]]:
+    stub = Path(__file__).parents[3] / "hip_ext" / "_host_runtime.pyi"
+    body = ast.parse(stub.read_text()).body
+    classes = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
+    return classes, {node.name for node in body if isinstance(node, ast.FunctionDef)}
+
+
+def test_the_stub_names_what_the_module_has() -> None:
+    classes, functions = _stub_classes_and_functions()
+    enums = {name for name in classes if name.endswith("Kind")}
+    assert {name for name in dir(host) if not name.startswith("_")} == functions | enums
+
+
+@pytest.mark.parametrize(
+    ("table", "type_name", "shared"),
+    [("api", "ApiTable", True), ("device", "OpTable", True), ("streams", "StreamTable", False)],
+)
+def test_the_stub_has_the_columns(table: str, type_name: str, *, shared: bool) -> None:
+    classes, _ = _stub_classes_and_functions()
+    fields = {
+        node.target.id
+        for name in ([type_name, "_Shared"] if shared else [type_name])
+        for node in classes[name].body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+    assert set(host.take_records()[table]) == fields
