@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-
 def _compiled(name: str) -> Path:
     """Where a compiled part lies: beside this file, or, after an editable install, where that put it."""
     runtime = find_spec("hip_ext._host_runtime")

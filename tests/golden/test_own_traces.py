@@ -1,0 +1,58 @@
+"""The traces that this project ships: what the manifest says of them, and what the analysis says today."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+TRACES = Path(__file__).parents[2] / "traces"
+MANIFEST = json.loads((TRACES / "manifest.json").read_text())["traces"]
+
+
+@pytest.fixture(params=MANIFEST, ids=lambda entry: entry["file"])
+def entry(request: pytest.FixtureRequest) -> dict[str, Any]:
+    found: dict[str, Any] = request.param
+    return found
+
+
+@pytest.fixture(scope="module")
+def recorder() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("record", TRACES / "record.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_trace_is_in_the_manifest() -> None:
+    assert {path.name for path in TRACES.glob("*.db")} == {entry["file"] for entry in MANIFEST}
+
+
+def test_a_trace_is_the_one_that_the_manifest_describes(entry: dict[str, Any]) -> None:
+    content = (TRACES / entry["file"]).read_bytes()
+    assert hashlib.sha256(content).hexdigest() == entry["sha256"]
+    assert len(content) == entry["bytes"] <= 1_000_000
+    assert all(entry[key] for key in ("tool", "version", "device", "command", "licence"))
+
+
+def test_the_report_is_the_golden_one(entry: dict[str, Any], recorder: ModuleType) -> None:
+    """Rewritten by `python traces/record.py --golden`; the difference is read in review."""
+    path = TRACES / entry["file"]
+    golden = (TRACES / "golden" / f"{path.stem}.json").read_text()
+    assert json.loads(recorder.golden_text(path)) == json.loads(golden)
+
+
+def test_sync_drains_at_every_layer_and_the_others_never() -> None:
+    drains = {}
+    for entry in MANIFEST:
+        golden = json.loads((TRACES / "golden" / f"{Path(entry['file']).stem}.json").read_text())
+        [value] = [m["value"] for m in golden["measurements"] if m["tag"] == "drain/count" and not m["scope"]]
+        drains[entry["file"]] = value
+    assert drains == {"fmha_bwd_sync.db": 9, "fmha_bwd_async.db": 0, "fmha_bwd_device.db": 0}
