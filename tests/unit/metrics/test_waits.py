@@ -246,7 +246,7 @@ def test_a_long_first_launch_on_an_idle_device_waits_for_nothing() -> None:
 
 
 def full_queue(slow: int, fast: int) -> dict[str, int]:
-    """Two launches in flight; then `slow` ones that return as an op ends and `fast` ones that return at once."""
+    """Two launches in flight; then `slow` ones that return as an op ends, and `fast` ones at once."""
     host, ops, number = "L1L2", "....", 3
     for _ in range(slow):
         host += f"L{number}" + "L" * 22
