@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, Cause, Kin
 from overlap_lab.trace import Trace
 
 __all__ = [
+    "Ints",
     "Lane",
     "Spans",
     "blocked_lanes",
@@ -31,21 +32,21 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spans:
-    """Bars of one lane and colour, ordered by start; `events` says how many events each one stands for.
-
-    Times count from the trace's first record, as in the tables of a report.
-    """
+    """Bars of one lane and colour, ordered by start; times count from the trace's first record."""
 
     start_ns: Ints
     end_ns: Ints
     events: Ints
+    """How many events each bar stands for."""
+    covered_ns: Ints
+    """Sum of their durations: what the bar would be if it were solid."""
     names: tuple[str, ...]
     """One a bar; the longest event's name where the bar stands for several."""
 
     @classmethod
     def of(cls, start_ns: Any, end_ns: Any, names: Sequence[str]) -> Spans:
-        start = np.asarray(start_ns, np.int64)
-        return cls(start, np.asarray(end_ns, np.int64), np.ones(start.size, np.int64), tuple(names))
+        start, end = np.asarray(start_ns, np.int64), np.asarray(end_ns, np.int64)
+        return cls(start, end, np.ones(start.size, np.int64), end - start, tuple(names))
 
     def __len__(self) -> int:
         return int(self.start_ns.size)
@@ -60,11 +61,15 @@ class Lane:
 
     @property
     def duration_ns(self) -> int:
-        return sum(int((spans.end_ns - spans.start_ns).sum()) for _, spans in self.parts)
+        return sum(int(spans.covered_ns.sum()) for _, spans in self.parts)
 
     @property
     def end_ns(self) -> int:
         return max(int(spans.end_ns.max()) for _, spans in self.parts)
+
+    @property
+    def bar_count(self) -> int:
+        return sum(len(spans) for _, spans in self.parts)
 
     @property
     def event_count(self) -> int:
@@ -82,7 +87,7 @@ def host_lanes(trace: Trace) -> list[Lane]:
     several = np.unique(trace.process[rows]).size > 1
     lanes = []
     for (process, thread), picked in _groups(rows, trace.process, trace.thread):
-        of_process = f" of process {process}" if several and process != ABSENT_PROCESS else ""
+        of_process = f", process {process}" if several and process != ABSENT_PROCESS else ""
         who = "host calls" if thread == ABSENT else f"thread {thread}{of_process}"
         lanes.append(Lane(who, (("host call", _spans(trace, picked)),)))
     return lanes
@@ -105,24 +110,23 @@ def device_lanes(trace: Trace, device: int) -> list[Lane]:
 
 
 def merge_short(spans: Spans, *, pixel_ns: int, most: int) -> Spans:
-    """At most about `most` bars: where there are more, neighbours shorter than a pixel become one.
+    """Where there are more than `most` bars, the short ones that start within one pixel become one.
 
-    A bar that is longer than a pixel is never touched, so what disappears could not be seen.
+    A bar that is longer than a pixel is never touched, and `covered_ns` keeps how dense the others were.
     """
     if len(spans) <= most:
         return spans
-    reach = np.maximum.accumulate(spans.end_ns)
     short = spans.end_ns - spans.start_ns < pixel_ns
-    near = spans.start_ns[1:] - reach[:-1] < pixel_ns
-    starts_bar = np.r_[True, ~(short[1:] & short[:-1] & near)]
+    pixel = spans.start_ns // pixel_ns
+    starts_bar = np.r_[True, ~(short[1:] & short[:-1] & (pixel[1:] == pixel[:-1]))]
     first = np.flatnonzero(starts_bar)
     bar = np.cumsum(starts_bar) - 1
     longest = np.lexsort((spans.start_ns - spans.end_ns, bar))[first]
-    return replace(
-        spans,
+    return Spans(
         start_ns=spans.start_ns[first],
         end_ns=np.maximum.reduceat(spans.end_ns, first),
         events=np.add.reduceat(spans.events, first),
+        covered_ns=np.add.reduceat(spans.covered_ns, first),
         names=tuple(spans.names[row] for row in longest.tolist()),
     )
 

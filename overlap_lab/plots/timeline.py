@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from overlap_lab.plots.lanes import (
+    Ints,
     Lane,
     Spans,
     blocked_lanes,
@@ -29,11 +31,15 @@ from overlap_lab.units import format_ns
 
 __all__ = ["Limits", "Panel", "timeline"]
 
-_PIXELS: Final = 1600
+_PIXELS: Final = 1_200
 _LANE_HEIGHT: Final = 30
 _PANEL_GAP: Final = 0.14
 """Share of the height between the panels, all gaps together."""
 _NAME_WIDTH: Final = 110
+_BAR_HEIGHT: Final = 0.76
+_EDGE: Final = "rgba(0,0,0,0.5)"
+_SMALLEST_WITH_EDGE: Final = 200
+"""Bars longer than one 200th of the axis have an edge."""
 _UNITS: Final = (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
 
 
@@ -50,7 +56,7 @@ class Panel:
 class Limits:
     """How much is drawn before short neighbours are joined and quiet lanes are left out, both said below."""
 
-    bars_per_lane: int = 4_000
+    bars_per_lane: int = 1_500
     threads: int = 8
     streams: int = 8
 
@@ -76,8 +82,8 @@ def timeline(*panels: Panel, limits: Limits = Limits()) -> go.Figure:
     )
     entries: set[str] = set()
     for number, (panel, rows) in enumerate(zip(panels, lanes, strict=True), start=1):
-        drawn = [_joined(lane, longest, limits, notes, panel.title) for lane in rows]
-        for bar in _bars(drawn, scale, entries):
+        drawn = _joined(rows, longest, limits, notes, panel.title)
+        for bar in _bars(drawn, scale, longest, entries):
             figure.add_trace(bar, row=number, col=1)
         _label_lanes(figure, number, [lane.label for lane in rows])
     _dress(figure, unit, longest / scale, sum(map(len, lanes)) + 2 * len(panels), notes)
@@ -105,26 +111,36 @@ def _busiest(lanes: Sequence[Lane], most: int, notes: list[str], what: str) -> l
     return [lanes[index] for index in sorted(keep)]
 
 
-def _joined(lane: Lane, longest_ns: int, limits: Limits, notes: list[str], title: str) -> Lane:
+def _joined(
+    lanes: Sequence[Lane], longest_ns: int, limits: Limits, notes: list[str], title: str
+) -> list[Lane]:
     pixel_ns = max(longest_ns // _PIXELS, 1)
-    parts = tuple(
-        (entry, merge_short(spans, pixel_ns=pixel_ns, most=limits.bars_per_lane))
-        for entry, spans in lane.parts
-    )
-    bars = sum(len(spans) for _, spans in parts)
-    if bars < lane.event_count:
+    joined = [
+        Lane(lane.label, tuple(_thinned(part, pixel_ns, limits.bars_per_lane) for part in lane.parts))
+        for lane in lanes
+    ]
+    changed = [(old, new) for old, new in zip(lanes, joined, strict=True) if new.bar_count < old.bar_count]
+    if changed:
+        events = _counted(sum(old.event_count for old, _ in changed), "event")
+        bars = _counted(sum(new.bar_count for _, new in changed), "bar")
+        pixel = format_ns(pixel_ns)
         notes.append(
-            f"{title}, {lane.label}: {_counted(lane.event_count, 'event')} in {_counted(bars, 'bar')}; "
-            f"neighbours under {format_ns(pixel_ns)} are joined"
+            f"{title}: on {_counted(len(changed), 'lane')} {events} are drawn as {bars}: those under "
+            f"{pixel} that start within the same {pixel} are one, as high as the share that they cover"
         )
-    return Lane(lane.label, parts)
+    return joined
+
+
+def _thinned(part: tuple[str, Spans], pixel_ns: int, most: int) -> tuple[str, Spans]:
+    entry, spans = part
+    return entry, merge_short(spans, pixel_ns=pixel_ns, most=most)
 
 
 def _counted(count: int, word: str) -> str:
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
-def _bars(lanes: Sequence[Lane], scale: int, entries: set[str]) -> Iterable[go.Bar]:
+def _bars(lanes: Sequence[Lane], scale: int, longest_ns: int, entries: set[str]) -> Iterable[go.Bar]:
     """One plotly trace for each legend entry, whatever the number of lanes and events."""
     for rank, (entry, colour) in enumerate(COLOURS.items()):
         found = [(at, spans) for at, lane in enumerate(lanes) for name, spans in lane.parts if name == entry]
@@ -141,19 +157,32 @@ def _bars(lanes: Sequence[Lane], scale: int, entries: set[str]) -> Iterable[go.B
             base=start / scale,
             x=(end - start) / scale,
             y=np.concatenate([np.full(len(spans), at, np.int32) for at, spans in found]),
-            width=0.74,
-            marker={"color": colour, "line": {"width": 0.5, "color": "rgba(0,0,0,0.45)"}},
+            width=_heights(start, end, np.concatenate([spans.covered_ns for _, spans in found])),
+            marker={"color": colour, "line": {"width": _outlines(end - start, longest_ns), "color": _EDGE}},
             hovertext=[text for _, spans in found for text in _hover(spans)],
             hovertemplate=f"%{{hovertext}}<extra>{entry}</extra>",
         )
         entries.add(entry)
 
 
+def _heights(start: Ints, end: Ints, covered: Ints) -> npt.NDArray[np.float64]:
+    """Full height for one event; for joined ones the share that they cover, but never invisible."""
+    share = covered / np.maximum(end - start, 1)
+    return np.round(_BAR_HEIGHT * np.clip(np.where(end > start, share, 1.0), 0.12, 1.0), 3)
+
+
+def _outlines(duration: Ints, longest_ns: int) -> npt.NDArray[np.float64]:
+    """An edge parts equal neighbours; on a bar of a few pixels it would be all that one sees."""
+    return np.where(duration * _SMALLEST_WITH_EDGE >= longest_ns, 0.6, 0.0)
+
+
 def _hover(spans: Spans) -> Iterable[str]:
-    columns = (spans.names, spans.start_ns.tolist(), spans.end_ns.tolist(), spans.events.tolist())
-    for name, start, end, events in zip(*columns, strict=True):
+    times = (spans.start_ns, spans.end_ns, spans.events, spans.covered_ns)
+    for name, start, end, events, covered in zip(
+        spans.names, *(time.tolist() for time in times), strict=True
+    ):
         shown = html.escape(shorten(printable(name), _NAME_WIDTH), quote=False)
-        several = f"<br>{events:,} events joined, the longest is named" if events > 1 else ""
+        several = f"<br>{events:,} events here, {format_ns(covered)} together" if events > 1 else ""
         yield f"<b>{shown}</b><br>{format_ns(end - start)}, at {start / 1000:,.3f} us{several}"
 
 
@@ -161,7 +190,7 @@ def _label_lanes(figure: go.Figure, number: int, labels: Sequence[str]) -> None:
     figure.update_yaxes(
         row=number,
         tickvals=list(range(len(labels))),
-        ticktext=[html.escape(shorten(printable(label), 28), quote=False) for label in labels],
+        ticktext=[html.escape(shorten(printable(label), 40), quote=False) for label in labels],
         range=[len(labels) - 0.4, -0.6],
         fixedrange=True,
         showgrid=False,
@@ -177,7 +206,7 @@ def _dress(figure: go.Figure, unit: str, length: float, lines: int, notes: Seque
         title_text=f"{unit} after the trace's first record", row=len(figure.layout.annotations) or 1
     )
     figure.update_annotations(x=0, xanchor="left", font={"size": 14})
-    legend_height, foot = 60, 60 + 18 * len(notes)
+    legend_height, foot = 60, 64 + 18 * len(notes)
     height = lines * _LANE_HEIGHT + legend_height + foot
     figure.update_layout(
         barmode="overlay",
@@ -209,7 +238,7 @@ def _say(figure: go.Figure, notes: Sequence[str]) -> None:
         yref="paper",
         x=0,
         y=0,
-        yshift=-44,
+        yshift=-62,
         xanchor="left",
         yanchor="top",
         align="left",

@@ -14,7 +14,7 @@ from overlap_lab.render.lines import Style
 from overlap_lab.render.numbers import Numbers, blocked_split
 from overlap_lab.render.side_by_side import side_by_side
 from overlap_lab.render.summary import device_name, device_table, host_table, idle_causes
-from overlap_lab.render.values import format_value, percent
+from overlap_lab.render.values import NOTHING, format_value, percent
 from overlap_lab.render.verdict import verdict, verdict_style
 from overlap_lab.report import Cell, Report
 from overlap_lab.schema import Cause
@@ -23,9 +23,17 @@ __all__ = ["changes", "details", "glance", "meanings", "provenance", "together",
 
 Named = tuple[str, Report]
 
-_LONGEST_BAR: Final = 82.0
+_LONGEST_BAR: Final = 80.0
 """Percent of the width; the rest is for the total behind the bar."""
 
+_MOST_FACTS: Final = 8
+_FACTS: Final = (
+    ("window", "device/window"),
+    ("device idle", "device/idle"),
+    ("drains (not final)", "drain/count"),
+    ("overlap, of busy time", "overlap/ratio"),
+    ("host blocked", "host/blocked"),
+)
 _CARD_CLASS: Final = {Style.GOOD: "good", Style.BAD: "bad", Style.WARNING: "warn"}
 
 _MEANINGS: Final = (
@@ -78,16 +86,10 @@ def glance(reports: Sequence[Named]) -> str:
 def _card(name: str, report: Report) -> str:
     numbers = Numbers.of(report)
     facts = [
-        (word, _value(numbers, tag, unit))
-        for word, tag, unit in (
-            ("window", "device/window", "ns"),
-            ("device idle", "device/idle", "ns"),
-            ("drains (not final)", "drain/count", "count"),
-            ("overlap, of busy time", "overlap/ratio", "ratio"),
-            ("host blocked", "host/blocked", "ns"),
-        )
-        if numbers.measurement(tag, {}) is not None
+        (word, _value(numbers, tag, {})) for word, tag in _FACTS if numbers.measurement(tag, {}) is not None
     ]
+    if not numbers.value("device/window", {}):
+        facts = [*_device_facts(numbers), *facts]
     split = blocked_split(report)
     if split is not None:
         facts.append(("before the final wait", format_value(split[0], "ns")))
@@ -96,8 +98,20 @@ def _card(name: str, report: Report) -> str:
     return element("div", element("h3", text(name)), said, definitions(facts), class_=f"card {kind}")
 
 
-def _value(numbers: Numbers, tag: str, unit: str) -> str:
-    return format_value(numbers.value(tag, {}), unit)
+def _device_facts(numbers: Numbers) -> list[tuple[str, str]]:
+    """For a report of several devices: idle of window of each."""
+    return [
+        (f"device {device['device']} idle", f"{idle} of {window}")
+        for device in numbers.scopes("device/window", "device")[:_MOST_FACTS]
+        for idle, window in [
+            (_value(numbers, "device/idle", device), _value(numbers, "device/window", device))
+        ]
+    ]
+
+
+def _value(numbers: Numbers, tag: str, scope: Mapping[str, int]) -> str:
+    measurement = numbers.measurement(tag, scope)
+    return NOTHING if measurement is None else format_value(measurement.value, measurement.unit)
 
 
 def where_time_goes(reports: Sequence[Named]) -> str:
@@ -134,7 +148,7 @@ def _window_bar(numbers: Numbers, device: Mapping[str, int], longest: int) -> st
             )
             for word, ns, colour in parts
         ),
-        total=format_value(window, "ns"),
+        total=f"{format_value(window, 'ns')}, {percent(numbers.count('device/busy', device), window)} busy",
     )
 
 

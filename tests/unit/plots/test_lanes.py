@@ -37,13 +37,19 @@ def test_few_bars_are_left_alone() -> None:
     assert merge_short(spans, pixel_ns=100, most=2) is spans
 
 
-def test_short_neighbours_become_one_bar_named_after_the_longest() -> None:
-    spans = Spans.of([0, 4, 50], [3, 9, 51], ["a", "b", "c"])
+def test_short_bars_of_one_pixel_become_one_named_after_the_longest_and_keep_their_sum() -> None:
+    spans = Spans.of([0, 4, 50], [2, 8, 51], ["a", "b", "c"])
     merged = merge_short(spans, pixel_ns=10, most=1)
     assert merged.start_ns.tolist() == [0, 50]
-    assert merged.end_ns.tolist() == [9, 51]
+    assert merged.end_ns.tolist() == [8, 51]
+    assert merged.covered_ns.tolist() == [6, 1]
     assert merged.names == ("b", "c")
     assert merged.events.tolist() == [2, 1]
+
+
+def test_short_bars_of_different_pixels_stay_apart() -> None:
+    spans = Spans.of([8, 10], [9, 11], ["a", "b"])
+    assert len(merge_short(spans, pixel_ns=10, most=1)) == 2
 
 
 def test_a_bar_that_can_be_seen_is_never_merged() -> None:

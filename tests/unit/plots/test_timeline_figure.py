@@ -55,8 +55,8 @@ def test_what_is_joined_is_said_below_the_figure() -> None:
     many = drawn("host   1 |" + "lL" * 100 + "\nstream 0 |" + "kK" * 100, letter_ns=1)
     long = drawn("host   1 |L........L\nstream 0 |K........K", letter_ns=1_000)
     figure = timeline(_panel("many", many), _panel("long", long), limits=Limits(bars_per_lane=10))
-    [said] = [note.text for note in figure.layout.annotations if "joined" in (note.text or "")]
-    assert "many, thread 1: 200 events in 1 bar;" in said
+    [said] = [note.text for note in figure.layout.annotations if "are one" in (note.text or "")]
+    assert said.startswith("many: on 2 lanes 400 events are drawn as ")
     assert "long" not in said
 
 
