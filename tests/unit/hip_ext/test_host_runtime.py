@@ -110,7 +110,7 @@ def test_streams_are_listed_with_their_kind() -> None:
 
 
 def test_waiting_lets_other_python_threads_run(stream: int) -> None:
-    host.launch_test_kernel(stream, rounds=200_000)
+    host.launch_test_kernel(stream, rounds=400_000)
     waiting = threading.Event()
 
     def wait() -> None:
