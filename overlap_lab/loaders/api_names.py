@@ -18,6 +18,8 @@ from overlap_lab.trace import Column
 
 __all__ = ["api_codes", "api_of", "copy_directions", "plain_name"]
 
+_LONGEST: Final = 200
+"""No call has a longer name; a hostile one must not stay in the caches below."""
 _VERSION: Final = re.compile(r"(?:_v\d+|_ptsz|_ptds|_spt)+$")
 _PREFIX: Final = re.compile(r"(?:hip|cuda|cu)(?=[A-Z])")
 _COPY: Final = re.compile(r"(?:Drv)?Memcpy(?!Node)")
@@ -92,7 +94,8 @@ def api_of(name: str) -> Api:
 
 def api_codes(names: Iterable[str]) -> Column:
     """The `api` column of a sequence of call names."""
-    return np.fromiter(map(api_of, names), np.uint8)
+    short = (name if len(name) <= _LONGEST else "" for name in names)
+    return np.fromiter(map(api_of, short), np.uint8)
 
 
 @lru_cache(maxsize=4096)
@@ -103,4 +106,5 @@ def _direction_of(name: str) -> CopyKind:
 
 def copy_directions(names: Iterable[str]) -> Column:
     """The `copy_kind` of calls whose name says it: `hipMemcpyDtoH`, `cuMemcpyHtoDAsync_v2`."""
-    return np.fromiter(map(_direction_of, names), np.uint8)
+    short = (name if len(name) <= _LONGEST else "" for name in names)
+    return np.fromiter(map(_direction_of, short), np.uint8)

@@ -29,6 +29,11 @@ _KEYS: Final = "ph|cat|name|pid|tid|ts|dur|args|id|bp|s|cname|tts|tdur|sf|id2|sc
 _BOUNDARY: Final = re.compile(rf'\}}\s*,\s*(?=\{{\s*"(?:{_KEYS})"\s*:)|\}}[\s,]*\]|\}}[\s,]*\Z')
 _GAP: Final = re.compile(r"[\s,]*")
 _MAX_BOUNDARIES: Final = 3
+_AFTER_EVENT: Final = ("", ",", "]", "\n", "\r", " ", "\t")
+_WINDOW: Final = 1 << 16
+_LONG_WINDOW: Final = 1 << 22
+_MAX_LONG_WINDOWS: Final = 256
+"""How many broken events may cost a look at the long window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +129,9 @@ class _Scanner:
         self._findings = findings
         self._objects = _Objects()
         self._decoder = self._objects.decoder(strict=True)
+        self._lenient = self._objects.decoder(strict=False)
         self._events: list[Event] = []
+        self._long_windows = _MAX_LONG_WINDOWS
 
     def read(self) -> ChromeTrace:
         """All events that can be read, and the header from what is around them."""
@@ -178,24 +185,32 @@ class _Scanner:
                     self._findings.count(Fault.ROWS_REPAIRED)
                     self._findings.note(f"A comma before the closing bracket, at {self._place(at)}.")
                 return at + 1
-            try:
-                event, end = self._decoder.raw_decode(text, at)
-                clean = isinstance(event, dict) and text[end : end + 1] in (
-                    ",",
-                    "]",
-                    "\n",
-                    "\r",
-                    " ",
-                    "\t",
-                    "",
-                )
-            except (ValueError, RecursionError):
-                clean = False
-            if clean:
+            event, end = self._event_at(at)
+            if event is None:
+                at = self._mend(at)
+            else:
                 self._events.append(event)
                 at = end
-            else:
-                at = self._mend(at)
+
+    def _event_at(self, at: int) -> tuple[Event | None, int]:
+        """The well-formed event that starts at `at` and the offset behind it; None where there is none.
+
+        Parsed in a window: the parser counts the lines of all its text for every error that it raises.
+        """
+        for size in (_WINDOW, _LONG_WINDOW):
+            if size == _LONG_WINDOW:
+                self._long_windows -= 1
+            if self._long_windows < 0:
+                break
+            try:
+                event, length = self._decoder.raw_decode(self._text[at : at + size])
+            except (ValueError, RecursionError):
+                if at + size >= len(self._text):
+                    break
+                continue
+            behind = self._text[at + length : at + length + 1]
+            return (event if isinstance(event, dict) and behind in _AFTER_EVENT else None), at + length
+        return None, at
 
     def _mend(self, at: int) -> int:
         """Repair or skip the event at `at`; returns the offset behind it."""
@@ -203,7 +218,8 @@ class _Scanner:
         for count, boundary in enumerate(_BOUNDARY.finditer(self._text, at)):
             end = boundary.start() + 1
             first = first or end
-            event = repaired_object(self._text[at:end], self._objects.decoder(strict=False))
+            short = end - at <= _LONG_WINDOW
+            event = repaired_object(self._text[at:end], self._lenient) if short else None
             if event is not None:
                 self._events.append(event)
                 self._mended("were repaired", Fault.ROWS_REPAIRED, at)
@@ -252,6 +268,7 @@ class _Scanner:
 
 
 def _readable_keys(part: str) -> Event:
-    """The plain numbers and strings of a header that cannot be parsed as a whole."""
-    pairs = re.findall(r'"(\w+)"\s*:\s*(-?\d+(?=\s*[,}\n])|"[^"\\\n]*")', part)
-    return {key: json.loads(value) for key, value in pairs}
+    """The plain integers and strings of a header that cannot be parsed as a whole."""
+    numbers = re.findall(r'"(\w+)"\s*:\s*(-?\d{1,19})(?=\s*[,}\n])', part)
+    texts = re.findall(r'"(\w+)"\s*:\s*"([^"\\\n]*)"', part)
+    return {**dict(texts), **{key: int(value) for key, value in numbers}}

@@ -151,4 +151,4 @@ def _count_lost(path: Path, lost: int, cut: bool, findings: Findings) -> None:
 
 
 def _is_time(value: str) -> bool:
-    return len(value) < 24 and value.strip().isdecimal() and int(value) < _INT64_END
+    return len(value) < 24 and value.strip(" \t").isdecimal() and int(value) < _INT64_END

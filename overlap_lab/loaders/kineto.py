@@ -110,7 +110,8 @@ def _sorted_by_kind(path: Path, events: list[Event], findings: Findings) -> dict
                 f"{path}: Chrome JSON of another writer: no event has a category of torch.profiler's; "
                 "record with torch.profiler, or with rocprofv3 -f rocpd"
             )
-        raise BrokenTrace(f"{path}: no trace events")
+        skipped = findings.faults.get(Fault.ROWS_SKIPPED, 0)
+        raise BrokenTrace(f"{path}: no trace events" + (f"; {skipped} could not be read" if skipped else ""))
     return by_kind
 
 

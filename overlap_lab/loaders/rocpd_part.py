@@ -95,7 +95,7 @@ class Part:
         tags, values = tables.columns("metadata", "tag", "value")
         provenance.metadata |= {
             tag.removeprefix(_CAPTURE_TAG): str(value)
-            for tag, value in zip(tags, values, strict=True)
+            for tag, value in zip(map(str, tags), values, strict=True)
             if tag in _METADATA or tag.startswith(_CAPTURE_TAG)
         }
         self._read_agents()

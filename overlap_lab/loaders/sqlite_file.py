@@ -25,7 +25,7 @@ def read_only(path: Path) -> Iterator[sqlite3.Connection]:
             yield connection
         finally:
             connection.close()
-    except (sqlite3.Error, OverflowError) as error:
+    except (sqlite3.Error, OverflowError, UnicodeError) as error:  # its messages can be damaged too
         raise BrokenTrace(
             f"{path}: damaged SQLite file ({error}); copy it again from where it was written"
         ) from None

@@ -122,6 +122,29 @@ def test_a_file_that_is_cut_before_the_first_event_is_an_error(tmp_path: Path) -
         load_text(tmp_path, PLAIN[:at])
 
 
+def test_an_object_among_the_arguments_of_a_damaged_file_is_kept_whole(tmp_path: Path) -> None:
+    nested = inserted('"stack": [{"name": "a"}, {"name": "b"}, {"name": "c"}, {"name": "d"}], ')(PLAIN)
+    trace = load_text(tmp_path, nested.removesuffix("]}"))
+    assert (len(trace), trace.source.faults) == (3, {Fault.TRUNCATED: 1})
+
+
+def test_a_header_with_control_characters_keeps_its_numbers(tmp_path: Path, intact: Trace) -> None:
+    text = PLAIN.replace('"schemaVersion"', '"name": "a\x01", "path": "C:\\q"x", "schemaVersion"')
+    assert same_rows(load_text(tmp_path, text), intact)
+
+
+def test_many_broken_events_take_time_in_proportion(tmp_path: Path) -> None:
+    events = ",\n".join(json.dumps(call('say "hi"', n)).replace('\\"', '"') for n in range(5000))
+    trace = load_text(tmp_path, f'{{"traceEvents": [{events}]}}')
+    assert trace.source.faults == {Fault.ROWS_REPAIRED: 5000}
+
+
+def test_nothing_but_broken_events_says_how_many(tmp_path: Path) -> None:
+    broken = json.dumps(EVENTS[0]).replace('"pid": 100', '"pid" 100')
+    with pytest.raises(BrokenTrace, match="2 could not be read"):
+        load_text(tmp_path, f'{{"traceEvents": [{broken},\n{broken}]}}')
+
+
 @pytest.mark.parametrize("text", [PLAIN, json.dumps(EVENTS), json.dumps(json.loads(PLAIN), indent=1)])
 def test_a_cut_at_any_byte_is_counted_or_refused(tmp_path: Path, intact: Trace, text: str) -> None:
     for at in range(len(text)):

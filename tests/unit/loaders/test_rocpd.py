@@ -4,8 +4,10 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from overlap_lab.errors import BrokenTrace
+from overlap_lab.errors import BrokenTrace, OverlapLabError
 from overlap_lab.loaders import load
 from overlap_lab.schema import ABSENT, Api, CopyKind, Fault, Kind, Memory
 from overlap_lab.trace import Trace
@@ -180,6 +182,29 @@ def test_a_cut_database_is_an_error(path: Path) -> None:
     path.write_bytes(whole[: len(whole) // 2 + 100])
     with pytest.raises(BrokenTrace, match="damaged SQLite"):
         load(path)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
+@given(st.data())
+def test_random_damage_raises_nothing_else(path: Path, data: st.DataObject) -> None:
+    path.unlink(missing_ok=True)
+    raw = bytearray(write_tables(path, GUID, one_process()).read_bytes())
+    for _ in range(data.draw(st.integers(1, 8))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(raw)
+    try:
+        trace = load(path)
+    except OverlapLabError:
+        return
+    assert len(trace) >= 1
+
+
+def test_a_host_capture_is_told_from_a_gpu(path: Path) -> None:
+    agents = [{"id": 2, "type": "GPU", "absolute_index": 1, "product_name": "HIP host runtime (CPU)"}]
+    tags = [{"id": 1, "tag": "capture.mode", "value": "async"}, {"id": 2, "tag": None, "value": None}]
+    source = load(write_tables(path, GUID, one_process(info_agent=agents, metadata=tags))).source
+    assert (source.vendor, source.devices) == ("host", {1: "HIP host runtime (CPU)"})
+    assert source.metadata == {"mode": "async"}
 
 
 def test_no_rows_are_an_error(path: Path) -> None:

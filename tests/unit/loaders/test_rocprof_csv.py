@@ -192,6 +192,12 @@ def test_rows_of_the_wrong_length_or_without_times_are_counted(tmp_path: Path) -
     assert trace.source.faults == {Fault.ROWS_SKIPPED: 2}
 
 
+def test_a_control_character_in_a_number_skips_the_row(tmp_path: Path) -> None:
+    rows = ("HIP,hipFree,7,8,1,5,9", "HIP,hipFree,7,8,1,\x1e5,9")
+    trace = load(write(tmp_path, "r_hip_api_trace.csv", API, *rows))
+    assert (len(trace), trace.source.faults) == (1, {Fault.ROWS_SKIPPED: 1})
+
+
 def test_windows_line_ends_are_read(tmp_path: Path) -> None:
     path = tmp_path / "r_hip_api_trace.csv"
     path.write_bytes(f"\ufeff{API}\r\nHIP,hipFree,7,8,1,5,9\r\n".encode())
