@@ -25,9 +25,11 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 def refuse_to_overwrite(path: str | None, *, force: bool) -> None:
     """Raise before the work starts if `write_text` would refuse when it is done."""
-    if path in (None, STDOUT) or force:
+    if path is None or path == STDOUT:
         return
-    if Path(path).exists():
+    if Path(path).is_dir():
+        raise UsageError(f"{path} is a folder; name the file to write")
+    if Path(path).exists() and not force:
         raise UsageError(f"{path} exists; add --force to overwrite it, or name another file")
 
 

@@ -24,6 +24,8 @@ def parse_window(text: str) -> Window:
             f"--window {text!r}: write A:B with times after the trace's start, as 1ms:2.5ms or 1ms:"
         )
     start, end = (parse_ns(side) if side.strip() else None for side in (left, right))
+    if (start or 0) < 0 or (end or 1) < 0:
+        raise UsageError(f"--window {text!r}: times count from the trace's start, so none is negative")
     if start is not None and end is not None and start >= end:
         raise UsageError(f"--window {text!r}: the end must lie after the start")
     return start, end

@@ -8,24 +8,28 @@ from overlap_lab.render.numbers import records
 from overlap_lab.render.summary import quality_table, run_ahead_table
 from overlap_lab.report import Cell, Column, Report, Table
 
-__all__ = ["detail_tables"]
+__all__ = ["detail_tables", "waits_table"]
 
 _PLACES = ("range", "op", "frame")
 
 
 def detail_tables(report: Report) -> list[Table]:
     """Blocking calls, drains, steps, run-ahead, streams, quality; those without rows are left out."""
+    drains = _shown(report, "drains", "Drains, the costliest first: idle = return + refill + launch")
     found = [
-        _shown(report, "calls_by_cause", "Blocking calls, the most blocked time first"),
-        _costliest_first(
-            _shown(report, "drains", "Drains, the costliest first: idle = return + refill + launch")
-        ),
+        _shown(report, "calls_by_cause", "Blocking calls, the most idle time caused first"),
+        _largest_first(drains, "idle"),
         _shown(report, "steps", "Steps"),
         run_ahead_table(report),
         _shown(report, "streams", "Streams"),
         quality_table(report),
     ]
     return [table for table in found if table.rows]
+
+
+def waits_table(report: Report) -> Table:
+    """Every wait, the longest first."""
+    return _largest_first(_shown(report, "waits", "Waits, the longest first"), "blocked")
 
 
 def _shown(report: Report, name: str, title: str) -> Table:
@@ -57,10 +61,9 @@ def _without_empty_columns(heads: Sequence[Column], rows: Sequence[tuple[Cell, .
     return Table(tuple(heads[at] for at in keep), tuple(tuple(row[at] for at in keep) for row in rows), title)
 
 
-def _costliest_first(table: Table) -> Table:
+def _largest_first(table: Table, name: str) -> Table:
     names = [column.name for column in table.columns]
-    if "idle" not in names:
+    if name not in names:
         return table
-    at = names.index("idle")
-    rows = sorted(table.rows, key=lambda row: -int(row[at] or 0))
-    return Table(table.columns, tuple(rows), table.title)
+    at = names.index(name)
+    return Table(table.columns, tuple(sorted(table.rows, key=lambda row: -int(row[at] or 0))), table.title)

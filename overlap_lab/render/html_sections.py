@@ -8,7 +8,7 @@ from typing import Final
 from overlap_lab.compare import Comparison
 from overlap_lab.plots.palette import CAUSE_COLOURS, COLOURS
 from overlap_lab.render.compare_text import NUMBER_COLUMNS, VERDICT_AT, comparison_table, explained
-from overlap_lab.render.detail_tables import detail_tables
+from overlap_lab.render.detail_tables import detail_tables, waits_table
 from overlap_lab.render.html_parts import definitions, element, legend, stacked_bar, table, text
 from overlap_lab.render.lines import Style
 from overlap_lab.render.numbers import Numbers, blocked_split
@@ -138,7 +138,8 @@ def where_time_goes(reports: Sequence[Named]) -> str:
 def _window_bar(numbers: Numbers, device: Mapping[str, int], longest: int) -> str:
     window = numbers.count("device/window", device)
     parts = [("busy", numbers.count("device/busy", device), COLOURS["kernel"])]
-    parts += [(_idle_word(cause), ns, CAUSE_COLOURS[cause]) for cause, ns in idle_causes(numbers, device)]
+    idle = dict(idle_causes(numbers, device))
+    parts += [(_idle_word(cause), idle[cause], CAUSE_COLOURS[cause]) for cause in Cause if cause in idle]
     return stacked_bar(
         (
             (
@@ -194,7 +195,9 @@ def _judgement(row: tuple[Cell, ...]) -> str:
 def details(name: str, report: Report, *, is_open: bool) -> str:
     """Every table of a report, folded away unless it is the only one."""
     first = [shown for shown in (device_table(report), host_table(report)) if shown.rows]
-    tables = "".join(table(shown) for shown in (*first, *detail_tables(report)))
+    tables = "".join(
+        table(shown) for shown in (*first, *detail_tables(report), waits_table(report)) if shown.rows
+    )
     found = "".join(element("li", text(finding.title)) for finding in report.findings)
     listed = element("h3", "Findings") + element("ul", found) if found else ""
     return element(

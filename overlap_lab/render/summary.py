@@ -84,9 +84,10 @@ def host_table(report: Report) -> Table:
     )
     blocked = [scope for scope in numbers.threads() if numbers.count("host/blocked", scope)]
     blocked.sort(key=lambda scope: -numbers.count("host/blocked", scope))
+    several = len({scope["process"] for scope in blocked}) > 1
     rows = [
         (
-            _thread_name(scope),
+            _thread_name(scope, several),
             *(numbers.value(f"host/{tag}", scope) for tag in tags),
             _reasons(numbers, scope),
         )
@@ -133,8 +134,8 @@ def _device_label(scope: Mapping[str, int]) -> str:
     return " ".join(f"{key} {number}" for key, number in scope.items()) or "device"
 
 
-def _thread_name(scope: Mapping[str, int]) -> str:
-    return f"{scope['thread']} of process {scope['process']}"
+def _thread_name(scope: Mapping[str, int], several: bool) -> str:
+    return f"{scope['thread']} of process {scope['process']}" if several else str(scope["thread"])
 
 
 def _reasons(numbers: Numbers, scope: Mapping[str, int]) -> str:

@@ -105,6 +105,12 @@ def test_an_unwritable_target_is_one_line_and_exit_2(trace: Path, tmp_path: Path
     assert done.stderr.count("\n") == 1
 
 
+def test_a_folder_as_target_is_named_as_one(trace: Path, tmp_path: Path) -> None:
+    done = overlap_lab("analyze", trace, "--json", tmp_path, "--force")
+    assert done.returncode == 2
+    assert done.stderr == f"overlap-lab: {tmp_path} is a folder; name the file to write\n"
+
+
 def test_a_reader_that_goes_away_is_no_error_message(trace: Path) -> None:
     command = f"{sys.executable} -m overlap_lab analyze {trace} --json - | head -n 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, check=False)

@@ -31,7 +31,9 @@ def test_an_open_side_reaches_to_the_end_of_the_trace() -> None:
     assert window_in(TRACE, parse_window("4us:")) == (6_000, 8_000)
 
 
-@pytest.mark.parametrize("text", ["", ":", "1ms", "1:2:3", "2ms:1ms", "1ms:1ms", "a:b", "1 ly:"])
+@pytest.mark.parametrize(
+    "text", ["", ":", "1ms", "1:2:3", "2ms:1ms", "1ms:1ms", "a:b", "1 ly:", "-1ms:2ms", ":-1us"]
+)
 def test_a_window_that_says_nothing_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_window(text)
