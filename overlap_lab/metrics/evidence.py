@@ -143,13 +143,14 @@ def tentative(material: Material, calls: Calls) -> tuple[Mask, Ints]:
     return waited, bound
 
 
-def lock_waits(calls: Calls, waited: Mask) -> Mask:
-    """Event records and stream-wait-events that another thread's wait held up."""
+def lock_waits(calls: Calls, waited: Mask, bound: Ints) -> tuple[Mask, Ints]:
+    """Event records and stream-wait-events that another thread's wait held up, and until when an op was why."""
     held = np.zeros(calls.row.size, np.bool_)
+    released = np.full(calls.row.size, LONG_AGO, np.int64)
     asked = np.flatnonzero(np.isin(calls.api, _EVENT_CALLS) & (calls.end - calls.start > calls.floor))
     others = np.flatnonzero(waited)
     if asked.size == 0 or others.size == 0:
-        return held
+        return held, released
     others = others[np.argsort(calls.end[others], kind="stable")]
     ends = calls.end[others]
     earliest = np.maximum(calls.end[asked] - NEARNESS_NS, calls.start[asked] + 1)
@@ -162,7 +163,8 @@ def lock_waits(calls: Calls, waited: Mask) -> Mask:
         & (calls.owner[theirs] == calls.owner[mine])
     )
     held[mine[blames]] = True
-    return held
+    np.maximum.at(released, mine[blames], bound[theirs[blames]])
+    return held, released
 
 
 def _last_ends(calls: Calls, until: Ints) -> Ints:

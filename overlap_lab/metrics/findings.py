@@ -24,10 +24,17 @@ def findings_of(
     context: Context, faults: Quality, tables: Mapping[str, Table], shifts: Mapping[int, Shift]
 ) -> tuple[Finding, ...]:
     """The verdict first, then what else deserves a look, errors before warnings before remarks."""
-    rest = [*_clocks(faults, shifts), *_quality(context, faults), *_devices(context), *_host(context)]
+    verdict = _verdict(context, tables)
+    rest = [
+        *_clocks(faults, shifts),
+        *_quality(context, faults),
+        *_longest(verdict, tables["calls_by_cause"]),
+        *_devices(context),
+        *_host(context),
+    ]
     order = list(Severity)
     rest.sort(key=lambda finding: order.index(finding.severity))
-    return (_verdict(context, tables), *rest)
+    return (verdict, *rest)
 
 
 def _verdict(context: Context, tables: Mapping[str, Table]) -> Finding:
@@ -79,6 +86,27 @@ def _worst(context: Context, rows: list[dict[str, Cell]]) -> Finding:
             "range": worst["range"],
             "op": worst["op"],
         },
+    )
+
+
+def _longest(verdict: Finding, calls: Table) -> Iterator[Finding]:
+    """The call that blocked the host longest, where the verdict names one that costs more idle time."""
+    totals: dict[Cell, list[int]] = {}
+    for index in range(len(calls.rows)):
+        row = _named(calls, index)
+        total = totals.setdefault(row["call"], [0, 0])
+        total[0] += int(row["count"] or 0)
+        total[1] += int(row["blocked"] or 0)
+    longest = max(totals, key=lambda call: (totals[call][1], str(call)), default=None)
+    if longest is None or verdict.evidence.get("call") in (None, longest):
+        return
+    count, blocked = totals[longest]
+    title = f"{longest} blocked the host longest: {_times(count)} for {format_ns(blocked)}"
+    yield Finding(
+        "longest_wait",
+        Severity.INFO,
+        title,
+        evidence={"call": longest, "count": count, "blocked_ns": blocked},
     )
 
 

@@ -89,9 +89,9 @@ def waits_of(material: Material) -> Waits:
     may &= ~np.isin(calls.api, _LAUNCHES) | _queue_full(material, calls, may)
     waited, bound = always | may, np.where(always, always_bound, may_bound)
     settled = waited & ~np.isin(calls.api, (Api.STREAM_WAIT_EVENT, Api.EVENT_RECORD))
-    held = lock_waits(calls, settled)
+    held, released = lock_waits(calls, settled, bound)
     reason = _reasons(material, calls, held)
-    verdict = _Verdict(waited | held, np.where(held, calls.start, bound), reason, held)
+    verdict = _Verdict(waited | held, np.where(held, released, bound), reason, held)
     redundant, unknown = _empty_syncs(material, calls, verdict.waited)
     return _waits(calls, verdict, redundant, unknown)
 
