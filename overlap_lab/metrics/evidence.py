@@ -144,7 +144,7 @@ def tentative(material: Material, calls: Calls) -> tuple[Mask, Ints]:
 
 
 def lock_waits(calls: Calls, waited: Mask, bound: Ints) -> tuple[Mask, Ints]:
-    """Event records and stream-wait-events that another thread's wait held up, and until when an op was why."""
+    """Event records and stream-waits that another thread's wait held up, and where its last op ended."""
     held = np.zeros(calls.row.size, np.bool_)
     released = np.full(calls.row.size, LONG_AGO, np.int64)
     asked = np.flatnonzero(np.isin(calls.api, _EVENT_CALLS) & (calls.end - calls.start > calls.floor))
