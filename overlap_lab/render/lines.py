@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 __all__ = ["Line", "Style", "printed", "wrapped"]
+
+
+_BEFORE_UNIT: Final = re.compile(r"(?<=\d) (?=(?:ns|us|ms|s|%)(?!\w))")
+_GLUE: Final = "\0"
+"""Stands for a space that must not become a line break; printable text has none."""
 
 
 class Style(StrEnum):
@@ -43,9 +50,16 @@ def printed(lines: Iterable[Line], *, colour: bool) -> str:
 
 
 def wrapped(lines: Iterable[Line], width: int) -> Iterator[Line]:
-    """The lines broken between words where they are wider than the screen; names are never broken."""
+    """The lines broken between words where they are wider than the screen.
+
+    Names are never broken, and a number stays with its unit.
+    """
     for line in lines:
         pieces = textwrap.wrap(
-            line.text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+            _BEFORE_UNIT.sub(_GLUE, line.text),
+            width,
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
         )
-        yield from (Line(piece, line.style) for piece in pieces or [""])
+        yield from (Line(piece.replace(_GLUE, " "), line.style) for piece in pieces or [""])
