@@ -17,6 +17,7 @@ __all__ = [
     "covered_ns",
     "gaps",
     "intersect",
+    "last_below",
     "length",
     "outermost",
     "spread",
@@ -130,3 +131,41 @@ def outermost(group: Ints, start: Ints, end: Ints) -> Ints:
     result = np.empty(order.size, np.int64)
     result[order] = order[holder]
     return result
+
+
+def last_below(values: Ints, low: Ints, high: Ints, limit: Ints) -> Ints:
+    """For each query the last index in [low, high) whose value is below its limit; low - 1 where none is.
+
+    Nearly every answer is the last index itself, so that is tried first; the rest descends a sparse table.
+    """
+    high = np.maximum(high, low)
+    answer = low - 1
+    if values.size == 0:
+        return answer
+    open_range = high > low
+    hit = open_range & (values[np.maximum(high - 1, 0)] < limit)
+    answer = np.where(hit, high - 1, answer)
+    rest = np.flatnonzero(open_range & ~hit)
+    if rest.size == 0:
+        return answer
+    low, limit, position = low[rest], limit[rest], high[rest].copy()
+    levels = _minima(values, int((position - low).max()))
+    for level in range(len(levels) - 1, -1, -1):
+        first = position - (1 << level)
+        fits = first >= low
+        minimum = levels[level][np.maximum(first, 0)]
+        position = np.where(fits & (minimum >= limit), first, position)
+    answer[rest] = np.where(position > low, position - 1, low - 1)
+    return answer
+
+
+def _minima(values: Ints, longest: int) -> list[Ints]:
+    """Level k, entry i: minimum of values[i : i + 2**k]; the tail is padded, never asked for."""
+    levels = [values]
+    width = 1
+    while width * 2 <= longest:
+        previous = levels[-1]
+        shifted = np.r_[previous[width:], previous[-1:].repeat(width)][: previous.size]
+        levels.append(np.minimum(previous, shifted))
+        width *= 2
+    return levels

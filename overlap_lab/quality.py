@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlap_lab.intervals import Ints, Mask, spread
+from overlap_lab.intervals import Ints, Mask, last_below, spread
 from overlap_lab.link import OWNERS, Link, dense_codes, owned_ops
 from overlap_lab.schema import (
     ABSENT,
@@ -62,8 +62,8 @@ def negative_rows_closed(trace: Trace) -> Trace:
 def overlong_ops_clipped(trace: Trace, links: Link) -> Trace:
     """Ops that run over 50 us into their successor, or past the sync that proves them complete, are cut."""
     over, following = _overrun(trace, links)
-    start, end = trace.start_ns[links.op], trace.end_ns[links.op]
-    believable, certain = (np.where(proof > start, proof, _NEVER) for proof in _proven_end(trace, links))
+    end = trace.end_ns[links.op]
+    believable, certain = _proven_end(trace, links)
     # A sync of another device proves nothing, so an op without a successor is cut only at a certain proof.
     last = following == _NEVER
     believable = np.where(last, certain, believable)
@@ -165,8 +165,8 @@ def _overrun(trace: Trace, links: Link) -> tuple[Ints, Ints]:
 
 
 def _proven_end(trace: Trace, links: Link) -> tuple[Ints, Ints]:
-    """Per op the earliest return of a device or context synchronize of its process that covers its device and
-    began after its enqueue call did; the largest integer where there is none.
+    """Per op the earliest return, not before its start, of a device or context sync of its process that
+    covers its device and began after its enqueue call did; the largest integer where there is none.
 
     Twice: of all such syncs, and of those that can mean no other device. One that names no device covers all
     that its thread feeds, else its process.
@@ -182,16 +182,19 @@ def _proven_end(trace: Trace, links: Link) -> tuple[Ints, Ints]:
     for place in np.unique(rows, axis=1).T:
         here = (rows == place[:, None]).all(axis=0)
         ops = np.flatnonzero((op_place == place[:, None]).all(axis=0))
-        asked = links.enqueue_start_ns[ops]
-        proof[ops] = _first_return(trace, np.sort(sync[here]), asked)
-        certain[ops] = _first_return(trace, np.sort(sync[here & only]), asked)
+        asked = links.enqueue_start_ns[ops], trace.start_ns[links.op[ops]]
+        proof[ops] = _first_return(trace, sync[here], *asked)
+        certain[ops] = _first_return(trace, sync[here & only], *asked)
     return proof, certain
 
 
-def _first_return(trace: Trace, syncs: Ints, after: Ints) -> Ints:
-    """Earliest return of the syncs that start after each time."""
-    returns = np.r_[np.minimum.accumulate(trace.end_ns[syncs][::-1])[::-1], _NEVER]
-    return np.asarray(returns[np.searchsorted(trace.start_ns[syncs], after, side="right")])
+def _first_return(trace: Trace, syncs: Ints, began_after: Ints, not_before: Ints) -> Ints:
+    """Earliest return, at or after a time, of the syncs that began after another time; one pair per op."""
+    latest_first = syncs[np.argsort(-trace.end_ns[syncs], kind="stable")]
+    returns, begins = trace.end_ns[latest_first], trace.start_ns[latest_first]
+    high = np.searchsorted(-returns, -not_before, side="right")
+    at = last_below(-begins, np.zeros_like(high), high, -began_after)
+    return np.where(at >= 0, np.r_[returns, _NEVER][at], _NEVER)
 
 
 def _covered(trace: Trace, links: Link, syncs: Ints) -> tuple[Ints, Ints, Mask]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlap_lab.intervals import Ints, Mask
+from overlap_lab.intervals import Ints, Mask, last_below
 
-__all__ = ["LONG_AGO", "OpSet", "last_below"]
+__all__ = ["LONG_AGO", "OpSet"]
 
 LONG_AGO = np.iinfo(np.int64).min
 """An end before every time: the answer where no op qualifies."""
@@ -54,41 +54,3 @@ class OpSet:
         if self.end.size == 0:
             return np.full(after.size, LONG_AGO, np.int64)
         return np.where(at >= low, self.end[np.maximum(at, 0)], LONG_AGO)
-
-
-def last_below(values: Ints, low: Ints, high: Ints, limit: Ints) -> Ints:
-    """For each query the last index in [low, high) whose value is below its limit; low - 1 where none is.
-
-    Nearly every answer is the last index itself, so that is tried first; the rest descends a sparse table.
-    """
-    high = np.maximum(high, low)
-    answer = low - 1
-    if values.size == 0:
-        return answer
-    open_range = high > low
-    hit = open_range & (values[np.maximum(high - 1, 0)] < limit)
-    answer = np.where(hit, high - 1, answer)
-    rest = np.flatnonzero(open_range & ~hit)
-    if rest.size == 0:
-        return answer
-    low, limit, position = low[rest], limit[rest], high[rest].copy()
-    levels = _minima(values, int((position - low).max()))
-    for level in range(len(levels) - 1, -1, -1):
-        first = position - (1 << level)
-        fits = first >= low
-        minimum = levels[level][np.maximum(first, 0)]
-        position = np.where(fits & (minimum >= limit), first, position)
-    answer[rest] = np.where(position > low, position - 1, low - 1)
-    return answer
-
-
-def _minima(values: Ints, longest: int) -> list[Ints]:
-    """Level k, entry i: minimum of values[i : i + 2**k]; the tail is padded, never asked for."""
-    levels = [values]
-    width = 1
-    while width * 2 <= longest:
-        previous = levels[-1]
-        shifted = np.r_[previous[width:], previous[-1:].repeat(width)][: previous.size]
-        levels.append(np.minimum(previous, shifted))
-        width *= 2
-    return levels

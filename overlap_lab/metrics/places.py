@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlap_lab.intervals import Ints
+from overlap_lab.intervals import Ints, last_below
 from overlap_lab.metrics.context import Context
-from overlap_lab.metrics.opset import last_below
 from overlap_lab.schema import Kind
 
 __all__ = ["around", "relative_start_ns"]

@@ -108,6 +108,19 @@ def test_an_op_without_a_successor_ends_at_the_sync_that_proves_it() -> None:
     assert analyze(trace).value("device/busy") == 500 * US
 
 
+def test_a_sync_that_returned_before_the_op_started_proves_nothing() -> None:
+    trace = timeline(
+        """
+        host   1 |LLLLLL.........
+        host   2 |.S..SSSS.......
+        stream 0 |.....KKKKKKKKKK
+        """,
+        letter_ns=100 * US,
+    )
+    assert faults(trace) == {"clipped": 1}
+    assert analyze(trace).value("device/busy") == 300 * US
+
+
 def test_a_sync_that_may_be_of_another_device_proves_no_end() -> None:
     trace = timeline(
         """

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlap_lab.metrics.opset import last_below
+from overlap_lab.intervals import last_below
 
 VALUES = st.lists(st.integers(0, 9), max_size=40)
 
