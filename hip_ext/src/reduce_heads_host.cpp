@@ -7,7 +7,7 @@ namespace hip_ext {
 namespace {
 
 // The kernel. One row and key head at a time, so that a group is read from one piece of memory.
-void add_up_heads(ReduceHeadsParams p) {
+void fmha_bwd_reduce_heads(ReduceHeadsParams p) {
   std::vector<float> sum(p.columns);
   std::vector<float> head(p.columns);
   int64_t at = 0;
@@ -30,7 +30,7 @@ void add_up_heads(ReduceHeadsParams p) {
 }  // namespace
 
 void reduce_heads(const ReduceHeadsParams& params, hipStream_t stream) {
-  GPU_LAUNCH(add_up_heads, dim3(uint32_t(params.rows), uint32_t(params.nhead_k)), dim3(64),
+  GPU_LAUNCH(fmha_bwd_reduce_heads, dim3(uint32_t(params.rows), uint32_t(params.nhead_k)), dim3(64),
              /*lds_bytes=*/0, stream, params);
 }
 
