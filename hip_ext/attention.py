@@ -178,7 +178,7 @@ def _padded_batch(
         None if cu_seqlens_k is None else starts * rows_k,
     )
     out, lse = _attention(q.flatten(0, 1), k.flatten(0, 1), v.flatten(0, 1), borders, options)
-    return out.view(batch, rows_q, heads_q, -1), lse.view(heads_q, batch, rows_q).transpose(0, 1)
+    return out.view(batch, rows_q, *out.shape[1:]), lse.view(heads_q, batch, rows_q).transpose(0, 1)
 
 
 def flash_attn_varlen_func(  # noqa: PLR0917 (AITER's order)

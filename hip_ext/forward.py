@@ -52,17 +52,18 @@ def attend(q: Tensor, k: Tensor, v: Tensor, *, scale: float, causal: bool) -> tu
     The causal mask is bottom-right. A row without keys has out 0 and lse -inf.
     """
     rows_q, heads_q, columns = q.shape
-    rows_k, heads_k, _ = k.shape
+    rows_k, heads_k, columns_v = v.shape
     # The query heads of one key head lie behind each other, so that one product serves the group.
-    queries = q.float().transpose(0, 1).reshape(heads_k, -1, columns)
+    rows_of_group = rows_q * (heads_q // heads_k)
+    queries = q.float().transpose(0, 1).reshape(heads_k, rows_of_group, columns)
     scores = (queries @ k.float().permute(1, 2, 0)).mul_(scale).view(heads_q, rows_q, rows_k)
     if causal:
         last_key = torch.arange(rows_q, device=q.device)[:, None] + (rows_k - rows_q)
         scores.masked_fill_(torch.arange(rows_k, device=q.device) > last_key, -torch.inf)
     lse = scores.logsumexp(dim=-1)
     probabilities = scores.sub_(lse.masked_fill(lse.isneginf(), 0.0)[..., None]).exp_()
-    out = probabilities.view(heads_k, -1, rows_k) @ v.float().transpose(0, 1)
-    return out.view(heads_q, rows_q, -1).transpose(0, 1).to(q.dtype), lse
+    out = probabilities.view(heads_k, rows_of_group, rows_k) @ v.float().transpose(0, 1)
+    return out.view(heads_q, rows_q, columns_v).transpose(0, 1).to(q.dtype), lse
 
 
 def batch_forward(q: Tensor, k: Tensor, v: Tensor, *, scale: float, causal: bool) -> tuple[Tensor, Tensor]:
