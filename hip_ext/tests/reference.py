@@ -40,11 +40,12 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, causal: bool) -> Tensor:
     keys, values = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
     scaled = keys * q.shape[-1] ** -0.5
     scores = _product(q.transpose(0, 1), scaled.permute(1, 2, 0))
-    allowed = torch.ones(q.shape[0], k.shape[0], dtype=torch.bool)
     if causal:
-        allowed = allowed.tril(k.shape[0] - q.shape[0])
-    # A row without keys comes out as 0: its weights are all the same, and then all removed.
-    weights = scores.masked_fill(~allowed, torch.finfo(scores.dtype).min).softmax(dim=-1) * allowed
+        allowed = torch.ones(q.shape[0], k.shape[0], dtype=torch.bool).tril(k.shape[0] - q.shape[0])
+        # A row without keys comes out as 0: its weights are all the same, and then all removed.
+        weights = scores.masked_fill(~allowed, torch.finfo(scores.dtype).min).softmax(dim=-1) * allowed
+    else:
+        weights = scores.softmax(dim=-1)
     return _product(weights, values.transpose(0, 1)).transpose(0, 1)
 
 

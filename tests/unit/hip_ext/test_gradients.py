@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 import torch
 
@@ -11,7 +13,19 @@ from hip_ext.tests.comparison import differences, identical, poisoned_memory
 from hip_ext.tests.mha import OUT_FACTOR
 from hip_ext.tests.problems import Problem, Shape, batch_problem, in_layout, varlen_problem
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 BF16, FP16 = torch.bfloat16, torch.float16
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread() -> Iterator[None]:
+    """There is a test process for every core; more threads only wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def assert_right(problem: Problem) -> None:
