@@ -165,7 +165,7 @@ def _overrun(trace: Trace, links: Link) -> tuple[Ints, Ints]:
 
 
 def _proven_end(trace: Trace, links: Link) -> tuple[Ints, Ints]:
-    """Per op the earliest return, not before its start, of a device or context sync of its process that
+    """Per op the earliest return, after its start, of a device or context sync of its process that
     covers its device and began after its enqueue call did; the largest integer where there is none.
 
     Twice: of all such syncs, and of those that can mean no other device. One that names no device covers all
@@ -188,11 +188,11 @@ def _proven_end(trace: Trace, links: Link) -> tuple[Ints, Ints]:
     return proof, certain
 
 
-def _first_return(trace: Trace, syncs: Ints, began_after: Ints, not_before: Ints) -> Ints:
-    """Earliest return, at or after a time, of the syncs that began after another time; one pair per op."""
+def _first_return(trace: Trace, syncs: Ints, began_after: Ints, op_start: Ints) -> Ints:
+    """Earliest return after each op's start of the syncs that began after its enqueue call did."""
     latest_first = syncs[np.argsort(-trace.end_ns[syncs], kind="stable")]
     returns, begins = trace.end_ns[latest_first], trace.start_ns[latest_first]
-    high = np.searchsorted(-returns, -not_before, side="right")
+    high = np.searchsorted(-returns, -op_start, side="left")
     at = last_below(-begins, np.zeros_like(high), high, -began_after)
     return np.where(at >= 0, np.r_[returns, _NEVER][at], _NEVER)
 

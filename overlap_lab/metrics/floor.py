@@ -9,6 +9,7 @@ import numpy as np
 from overlap_lab.intervals import Ints, Mask
 from overlap_lab.link import dense_codes
 from overlap_lab.metrics.material import Material
+from overlap_lab.schema import Api
 
 __all__ = ["launch_floor", "measured_ops", "quantile"]
 
@@ -16,14 +17,14 @@ Window = tuple[int, int]
 
 
 def launch_floor(material: Material, device: int, window: Window | None) -> int | None:
-    """10th percentile of run-ahead over ops launched onto an empty stream, of one call only the first."""
+    """10th percentile of run-ahead over ops launched onto an empty stream, of a graph only the first one."""
     op = measured_ops(material, device, window)
     if op.size == 0:
         return None
     ops, call = material.ops, material.links.call
     order = op[np.lexsort((ops.start[op], call[op]))]
     first = np.r_[True, call[order][1:] != call[order][:-1]]
-    alone = order[first]
+    alone = order[first | (material.trace.api[call[order]] != Api.GRAPH_LAUNCH)]
     alone = alone[~_stream_occupied(material, device, alone)]
     return quantile(np.sort(ops.start[alone] - ops.enqueue[alone]), 1)
 

@@ -76,7 +76,7 @@ class Lane:
     gap_start: Ints
     gap_end: Ints
     next_op: Ints
-    """Per gap the op (among all ops) that ends it, the first enqueued where several start at once."""
+    """Per gap the op (among all ops) that ends it, the longest where several start at once."""
     previous_op: Ints
     """Per gap the op whose end opens it, the last enqueued where several end at once."""
 
@@ -153,7 +153,7 @@ def lane_of(ops: Ops, index: Ints) -> Lane:
     real = edge_end > edge_start
     gap_start, gap_end = edge_start[real], edge_end[real]
     # Ops of zero length keep nothing busy, so they neither open nor end a gap of the union, but at the edges.
-    by_start = np.lexsort((-end, enqueue, start))
+    by_start = np.lexsort((enqueue, -end, start))
     following = by_start[np.minimum(np.searchsorted(start[by_start], gap_end), index.size - 1)]
     by_end = np.lexsort((enqueue, end))
     preceding = by_end[np.maximum(np.searchsorted(end[by_end], gap_start, side="right") - 1, 0)]
