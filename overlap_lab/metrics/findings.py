@@ -67,7 +67,8 @@ def _worst(context: Context, rows: list[dict[str, Cell]]) -> Finding:
     title = f"{worst['call']} blocked the host {_times(count)} for {format_ns(blocked)}"
     if drains:
         which = f"device {next(iter(context.devices))}" if len(context.devices) == 1 else "devices"
-        title += f" and drained {which} {_times(drains)} ({format_ns(idle)} idle)"
+        apart = "" if drains == 1 else ","  # "device 4 6 times" misleads
+        title += f" and drained {which}{apart} {_times(drains)} ({format_ns(idle)} idle)"
     else:
         title += " and drained no device"
     where = [f"in {row}" for row in (worst["range"], worst["op"]) if row]

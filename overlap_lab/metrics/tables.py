@@ -99,9 +99,9 @@ def _consequences(context: Context) -> tuple[Ints, Mask, Mask, Ints]:
     drained, terminal = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
     idle = np.zeros(size, np.int64)
     for drains in context.drains.values():
-        drained[drains.wait] = True
-        terminal[drains.terminal_waits] = True
         first, last = clip(drains.start, drains.end, context.window)
+        drained[drains.wait[last > first]] = True  # as drain/count: a gap past the window is not its drain
+        terminal[drains.terminal_waits] = True
         np.add.at(idle, drains.wait, last - first)
     return device, drained, terminal, idle
 

@@ -116,3 +116,27 @@ def test_the_source_names_windows_and_thresholds() -> None:
         "nearness_ns": 20_000,
         "slack_ns": 10_000,
     }
+
+
+def test_a_drain_past_the_window_is_in_neither_the_count_nor_the_table() -> None:
+    trace = timeline(
+        """
+        host   1 |L.SSSSSS..L.SSSSSS....L.SSSSSS
+        stream 0 |..KKKKK.....KKKKK.......KKKKK.
+        """
+    )
+    report = analyze(trace, window=(0, 17_000))
+    drained = [row for row in report.tables["waits"].to_pandas()["drained"] if row]
+    assert report.value("drain/count") == len(drained) == 1
+
+
+def test_two_drains_are_told_apart_from_the_device_number() -> None:
+    report = analyze(
+        timeline(
+            """
+            host   1 |L.SSSSSS..L.SSSSSS....L.SSSSSS
+            stream 0 |..KKKKK.....KKKKK.......KKKKK.
+            """
+        )
+    )
+    assert "drained device 0, 2 times" in report.findings[0].title
