@@ -73,15 +73,11 @@ def calculate(trace: Trace) -> dict[Key, Value]:
 
 
 def _missing_side(machine: Machine, values: dict[Key, Value]) -> dict[Key, Value]:
-    """Null for what needs the records of the other side, or a link between both."""
-    unfed = [device for device in machine.devices if not _feeding(machine, device)]
+    """Null for what needs the records of the side that a trace does not have."""
     nulls: dict[Key, Value] = {}
-    for tag, scope in values:
-        device = dict(scope).get("device", machine.devices[0] if len(machine.devices) == 1 else None)
-        if not machine.calls and tag.startswith(("host/", "device/idle/")):
-            nulls[tag, scope] = None
-        if device in unfed and tag.startswith(("overlap/", "drain/", "stream/", "host/blocked_while_idle")):
-            nulls[tag, scope] = None
+    if not machine.calls:
+        needs = ("host/", "overlap/", "drain/", "stream/", "device/idle/")
+        nulls |= {k: None for k in values if k[0].startswith(needs)}
     if not machine.ops:
         nulls |= {key(tag): None for tag in DEVICE_TAGS}
     return nulls
@@ -226,12 +222,13 @@ def _device(machine: Machine, verdicts: Verdicts, device: int) -> dict[str, Valu
     drains = [(w, _drain(ops, w.call.end)) for w in _waits_for(machine, verdicts, device)]
     gaps = _gaps_of(gap for _, gap in drains)
     terminal = {w for w, gap in drains if gap is _NoGap.TERMINAL}
-    causes = _idle(machine, ops, _holes(busy), {(g.start, g.end) for g in gaps}, floor)
+    holes = _holes(_ticks(*window) - busy)
+    causes = _idle(machine, ops, holes, {(g.start, g.end) for g in gaps}, floor)
     values: dict[str, Value] = {
         "device/busy": TICK_NS * len(busy),
         "device/window": TICK_NS * (window[1] - window[0]),
         "device/idle": TICK_NS * (window[1] - window[0] - len(busy)),
-        "device/gaps": len(_holes(busy)),
+        "device/gaps": len(holes),
         "drain/count": len(gaps),
         "drain/terminal": int(bool(terminal)),
         "drain/idle": TICK_NS * sum(gap.end - gap.start for gap in gaps),
@@ -245,10 +242,11 @@ def _device(machine: Machine, verdicts: Verdicts, device: int) -> dict[str, Valu
     return values | _overlap(machine, verdicts, device, busy, terminal) | _run_ahead(ops)
 
 
-def _holes(busy: set[int]) -> list[tuple[int, int]]:
-    starts = sorted(t for t in busy if t - 1 not in busy)
-    ends = sorted(t + 1 for t in busy if t + 1 not in busy)
-    return list(zip(ends[:-1], starts[1:], strict=True))
+def _holes(idle: set[int]) -> list[tuple[int, int]]:
+    """The runs of idle ticks; a window may end in one, where its last op has no length."""
+    starts = sorted(t for t in idle if t - 1 not in idle)
+    ends = sorted(t + 1 for t in idle if t + 1 not in idle)
+    return list(zip(starts, ends, strict=True))
 
 
 def _overlap(
@@ -343,28 +341,20 @@ def _late(start: int, end: int, after: Op, cap: Fraction) -> dict[Cause, Fractio
 
 
 def _is_record_missing(machine: Machine, before: Op, after: Op) -> bool:
-    first, last = sorted((before.enqueued, after.enqueued))
     return any(
         call.api in LAUNCHES
         and should_own(call)
         and not call.ops
-        and first < call.start < last
+        and before.enqueued < call.start < after.enqueued
         and after.device in devices_of(machine, call)
         for call in machine.calls
     )
 
 
 def _is_behind_host_function(machine: Machine, before: Op, after: Op) -> bool:
-    """Whether a host function was enqueued between an op and the one enqueued before it on its stream.
-
-    The first op of a stream has none; then the op before the gap stands for it.
-    """
-    mine = [op for op in machine.on(after.device) if (op.process, op.stream) == (after.process, after.stream)]
-    order = (after.enqueued, after.start)
-    earlier = [op.enqueued for op in mine if (op.enqueued, op.start) < order]
-    since = max(earlier, default=before.enqueued)
+    """Whether a host function lies between the two ops of a gap, on the stream or thread of the second."""
     for call in machine.calls:
-        if call.api != Api.HOST_FUNC or not since < call.start < after.enqueued:
+        if call.api != Api.HOST_FUNC or not before.enqueued < call.start < after.enqueued:
             continue
         if call.stream is not None:
             if (call.process, call.stream) == (after.process, after.stream):

@@ -147,12 +147,11 @@ def _mark_captured(machine: Machine) -> None:
 def _link(machine: Machine) -> None:
     makers: dict[tuple[int, int, int], list[Call]] = {}
     for call in machine.calls:
-        if call.api in ENQUEUE and call.api != Api.HOST_FUNC and call.correlation:
+        if call.api in ENQUEUE and call.api != Api.HOST_FUNC and call.correlation and not call.captured:
             makers.setdefault((call.part, call.process, call.correlation), []).append(call)
     machine.id_reused = sum(len(calls) > 1 for calls in makers.values())
     for op in machine.ops:
-        every = makers.get((op.part, op.process, op.correlation), [])
-        calls = [call for call in every if not call.captured]
+        calls = makers.get((op.part, op.process, op.correlation), [])
         if calls:
             before = [call for call in calls if call.start < op.start]
             op.call = max(before, key=lambda call: call.start) if before else calls[0]
@@ -168,9 +167,8 @@ def _clip(machine: Machine) -> None:
         mine = [
             o for o in machine.ops if (o.process, o.device, o.stream) == (op.process, op.device, op.stream)
         ]
-        mine.sort(key=lambda o: (o.start, o.end))
         later = mine[mine.index(op) + 1 :]
-        proofs = [at for at in _proofs(machine, op) if op.start <= at < op.end]
+        proofs = [at for at in _proofs(machine, op, certain=not later) if op.start <= at < op.end]
         if later:
             over = op.end - later[0].start
             if over > CORRUPT:
@@ -189,14 +187,19 @@ def devices_of(machine: Machine, call: Call) -> set[int]:
     if call.device is not None:
         return {call.device}
     mine = {op.device for op in machine.ops if op.process == call.process}
-    return machine.feeds(call.thread) or mine
+    return {op.device for op in call.ops} or machine.feeds(call.thread) or mine
 
 
-def _proofs(machine: Machine, op: Op) -> list[int]:
-    """Returns of the device and context synchronizes that cannot return before the op has ended."""
+def _proofs(machine: Machine, op: Op, *, certain: bool) -> list[int]:
+    """Returns of the device and context synchronizes that cannot return before the op has ended.
+
+    One that names no device may be for another of those that its thread feeds, so it is not certain.
+    """
     found = []
     for call in machine.calls:
         is_wide = call.api in (Api.DEVICE_SYNC, Api.CONTEXT_SYNC) and call.process == op.process
-        if is_wide and op.enqueued < call.start and devices_of(machine, call) == {op.device}:
+        devices = devices_of(machine, call)
+        proves = len(devices) == 1 or not certain
+        if is_wide and proves and op.enqueued < call.start and op.device in devices:
             found.append(call.end)
     return found

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from overlap_lab.schema import ALWAYS_WAITS, ENQUEUE, MAY_WAIT, Api, CopyKind, Fault, Memory, Reason
+from overlap_lab.schema import ALWAYS_WAITS, MAY_WAIT, Api, CopyKind, Fault, Memory, Reason
 from tests.reference.machine import Call, Machine, Op, devices_of
 
 __all__ = [
@@ -87,7 +87,7 @@ def scope_of(machine: Machine, call: Call) -> Scope:
         (
             row
             for row in machine.sync_rows
-            if call.api in ALWAYS_WAITS
+            if call.api in (Api.STREAM_SYNC, Api.EVENT_SYNC)
             and row.correlation == call.correlation != 0
             and (row.part, row.process) == (call.part, call.process)
             and row.stream is not None
@@ -197,13 +197,8 @@ class _Judge:
         if waited:
             verdicts.waits.append(Wait(call, ops, REASONS[Api(call.api)], explicit=True))
         elif call.api != Api.MEMCPY:
-            first = not any(
-                c.api in ENQUEUE
-                and (c.part, c.process) == (call.part, call.process)
-                and c.start <= call.start
-                for c in self.machine.calls
-            )
-            unknown = self.is_long(call) and not self.open(call) and (self.partial or first)
+            first = next(c for c in self.machine.calls if (c.part, c.process) == (call.part, call.process))
+            unknown = self.is_long(call) and not self.open(call) and (self.partial or call is first)
             (verdicts.unknown if unknown else verdicts.redundant).append(call)
 
     def may(self, call: Call, verdicts: Verdicts) -> None:
@@ -270,12 +265,6 @@ class _Judge:
 
 def is_then(end: int, call: Call) -> bool:
     return call.start < end <= call.end and call.end - end <= NEAR
-
-
-def enqueues_before(enqueue: Call, call: Call) -> bool:
-    """Whether the process of a call is seen to hand work to a device before it."""
-    same = (enqueue.part, enqueue.process) == (call.part, call.process)
-    return same and enqueue.api in ENQUEUE and enqueue.start <= call.start
 
 
 def should_own(call: Call) -> bool:
