@@ -166,7 +166,7 @@ def _drain(ops: list[Op], returned: int) -> _Gap | _NoGap:
         return _NoGap.STILL_FED
     if not later:
         return _NoGap.TERMINAL
-    next_op = min(later, key=lambda op: (op.start, op.enqueued))
+    next_op = min(later, key=lambda op: op.start)
     last = max(op.end for op in before)
     return _Gap(last, next_op.start, returned, next_op) if next_op.start > last else _NoGap.STILL_FED
 
@@ -281,7 +281,7 @@ def _launch_floor(ops: list[Op]) -> Fraction | None:
         call = op.call
         if call is None or op.start < call.start:
             continue
-        if op is not min((o for o in call.ops if o.device == op.device), key=lambda o: o.start):
+        if call.api == Api.GRAPH_LAUNCH and op is not min(call.ops, key=lambda o: o.start):
             continue
         same = [o for o in ops if o.stream == op.stream and o.process == op.process]
         if not outstanding(same, call.start):
@@ -312,7 +312,7 @@ def _idle(
     cap = max(LAUNCH_FLOORS * (floor or Fraction(0)), Fraction(LAUNCH_LEAST))
     for start, end in holes:
         before = max((op for op in ops if op.end <= start), key=lambda op: (op.end, op.start))
-        after = min((op for op in ops if op.start >= end), key=lambda op: (op.start, op.enqueued))
+        after = min((op for op in ops if op.start >= end), key=lambda op: op.start)
         if _is_record_missing(machine, before, after):
             causes[Cause.UNKNOWN] += end - start
         elif (start, end) in drained:
@@ -369,13 +369,12 @@ def _is_behind_host_function(machine: Machine, before: Op, after: Op) -> bool:
 
 def _quality(machine: Machine, trace: Trace) -> dict[Fault, int]:
     faults = trace.source.faults
-    rows: list[Call | Op] = [*machine.calls, *machine.ops]
     return {
         Fault.UNLINKED_OPS: sum(op.call is None for op in machine.ops),
         Fault.LAUNCHES_WITHOUT_OP: sum(should_own(c) and not c.ops for c in machine.calls),
         Fault.ID_REUSED: machine.id_reused,
         Fault.INVERTED: sum(op.start < op.enqueued for op in machine.ops),
-        Fault.NEGATIVE_DURATION: sum(row.end < row.start for row in rows),
+        Fault.NEGATIVE_DURATION: machine.negative_duration,
         Fault.ZERO_DURATION: machine.zero_duration,
         Fault.CLIPPED: machine.clipped,
         Fault.STREAM_OVERLAP: machine.stream_overlap,

@@ -82,6 +82,7 @@ class Machine:
     stream_overlap: int = 0
     id_reused: int = 0
     zero_duration: int = 0
+    negative_duration: int = 0
 
     @property
     def devices(self) -> list[int]:
@@ -103,7 +104,6 @@ def read(trace: Trace) -> Machine:
     }
     for i in range(len(trace)):
         _add_row(machine, {name: column[i] for name, column in rows.items()}, trace.name_of(i))
-    machine.zero_duration = sum(op.end == op.start for op in machine.ops)
     _mark_captured(machine)
     _link(machine)
     _clip(machine)
@@ -118,7 +118,9 @@ def _ticks(time_ns: int) -> int:
 def _add_row(machine: Machine, row: dict[str, int], name: str) -> None:
     if row["kind"] not in (Kind.API, Kind.SYNC, *DEVICE_KINDS):
         return
-    start, end = _ticks(row["start_ns"]), _ticks(row["end_ns"])
+    start = _ticks(row["start_ns"])
+    end = max(start, _ticks(row["end_ns"]))
+    machine.negative_duration += row["end_ns"] < row["start_ns"]
     stream = None if row["stream"] == ABSENT else row["stream"]
     ids = (row["part"], row["process"])
     if row["kind"] == Kind.API:
@@ -131,6 +133,7 @@ def _add_row(machine: Machine, row: dict[str, int], name: str) -> None:
         copy = (row["copy_kind"], row["memory"])
         op = Op(row["kind"], start, end, *ids, row["device"], stream, row["correlation"], *copy, graph)
         machine.ops.append(op)
+        machine.zero_duration += row["end_ns"] == row["start_ns"]
     elif row["kind"] == Kind.SYNC:
         machine.sync_rows.append(SyncRow(*ids, stream, row["correlation"], row["wait_correlation"]))
 
@@ -162,13 +165,11 @@ def _clip(machine: Machine) -> None:
     """Cut corrupt ends: those that pass the next op of the stream, or a wait that proves completion."""
     ends: dict[Op, int] = {}
     for op in machine.ops:
-        if op.stream is None:
-            continue
         mine = [
             o for o in machine.ops if (o.process, o.device, o.stream) == (op.process, op.device, op.stream)
         ]
-        later = mine[mine.index(op) + 1 :]
-        proofs = [at for at in _proofs(machine, op, certain=not later) if op.start <= at < op.end]
+        later = mine[mine.index(op) + 1 :] if op.stream is not None else []
+        proofs = [at for at in _proofs(machine, op, certain=not later) if op.start < at < op.end]
         if later:
             over = op.end - later[0].start
             if over > CORRUPT:

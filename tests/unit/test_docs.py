@@ -16,9 +16,7 @@ from overlap_lab.trace import Source, Trace
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted(
-    path
-    for path in ROOT.rglob("*.md")
-    if not {".venv", "build", "data"} & set(path.relative_to(ROOT).parts)
+    path for path in ROOT.rglob("*.md") if not {".venv", "build", "data"} & set(path.relative_to(ROOT).parts)
 )
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
