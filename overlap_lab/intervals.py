@@ -117,7 +117,8 @@ def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
 def outermost(group: Ints, start: Ints, end: Ints) -> Ints:
     """For each interval the index of the outermost one of its group that encloses it, maybe itself.
 
-    Intervals that overlap without nesting enclose nothing. Of equal intervals the first is the outer one.
+    Intervals that overlap without nesting enclose nothing. Of equal intervals the first is the outer one. An
+    empty interval at another's end is outside of it.
     """
     if start.size == 0:
         return np.zeros(0, np.int64)
@@ -126,7 +127,9 @@ def outermost(group: Ints, start: Ints, end: Ints) -> Ints:
     dense = np.unique(group, return_inverse=True)[1].astype(np.int64)[order]
     reach = np.maximum.accumulate(dense * (end.size + 1) + ranks + 1)
     own = dense * (end.size + 1) + ranks + 1
-    outer = np.r_[True, own[1:] > reach[:-1]]
+    begin, finish = start[order], end[order]
+    behind = (own[1:] == reach[:-1]) & (begin[1:] == finish[1:]) & (begin[:-1] < begin[1:])
+    outer = np.r_[True, (own[1:] > reach[:-1]) | behind]
     holder = np.maximum.accumulate(np.where(outer, np.arange(order.size), 0))
     result = np.empty(order.size, np.int64)
     result[order] = order[holder]

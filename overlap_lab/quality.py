@@ -82,7 +82,7 @@ def quality(recorded: Trace, repaired: Trace, links: Link) -> Quality:
     ops, calls = links.op, np.flatnonzero(recorded.is_host_call)
     owning = calls[np.isin(recorded.api[calls], OWNERS)]
     copies = calls[recorded.api[calls] == Api.MEMCPY]
-    over, _ = _overrun(repaired, links)
+    over, _ = _overrun(recorded, links)
     cut = recorded.end_ns[ops] - repaired.end_ns[ops]
     clipped = (cut > 0) & (recorded.end_ns[ops] >= recorded.start_ns[ops])
     negative = recorded.end_ns < recorded.start_ns
@@ -95,7 +95,7 @@ def quality(recorded: Trace, repaired: Trace, links: Link) -> Quality:
         Fault.NEGATIVE_DURATION: int(negative.sum()),
         Fault.ZERO_DURATION: int((recorded.end_ns[ops] == recorded.start_ns[ops]).sum()),
         Fault.CLIPPED: int(clipped.sum()),
-        Fault.STREAM_OVERLAP: int((over > JITTER_NS).sum()),
+        Fault.STREAM_OVERLAP: int(((over > JITTER_NS) & (over <= CORRUPT_OVERLAP_NS)).sum()),
         Fault.NO_STREAM: int((recorded.stream[ops] == ABSENT).sum()),
         Fault.GRAPH_OPS: int(graph.sum()),
         Fault.COPIES_WITHOUT_RECORD: int((~_owns(links, copies)).sum()),
