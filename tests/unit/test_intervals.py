@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlap_lab.intervals import Intervals, covered_ns, gaps, intersect, length, subtract, union
+from overlap_lab.intervals import Intervals, covered_ns, gaps, intersect, length, outermost, subtract, union
 
 TIMES = st.integers(min_value=-30, max_value=30)
 PAIRS = st.lists(st.tuples(TIMES, TIMES), max_size=12)
@@ -113,3 +113,28 @@ def test_a_set_and_its_gaps_fill_the_window(pairs: list[tuple[int, int]]) -> Non
 def test_covered_ns_counts_the_points_of_the_set(a: list[tuple[int, int]], b: list[tuple[int, int]]) -> None:
     found = covered_ns(made(a), *arrays(b))
     assert found.tolist() == [len(points(a) & points([pair])) for pair in b]
+
+
+NESTED = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6), st.integers(0, 6)), max_size=8)
+
+
+def test_an_interval_that_touches_another_is_not_nested_in_it() -> None:
+    group = np.zeros(3, np.int64)
+    assert outermost(group, np.array([0, 19, 30]), np.array([19, 19, 31])).tolist() == [0, 1, 2]
+
+
+@given(NESTED)
+def test_what_lies_in_no_other_interval_is_its_own_outermost(rows: list[tuple[int, int, int]]) -> None:
+    group = np.array([row[0] for row in rows], np.int64)
+    start = np.array([row[1] for row in rows], np.int64)
+    end = start + np.array([row[2] for row in rows], np.int64)
+    outer = outermost(group, start, end)
+    for i in range(len(rows)):
+        held_by = [
+            j
+            for j in range(len(rows))
+            if group[j] == group[i] and start[j] <= start[i] and end[i] <= end[j]
+            if (start[j], end[j]) != (start[i], end[i]) and (start[i] < end[j])
+        ]
+        equal = [j for j in range(len(rows)) if (group[j], start[j], end[j]) == (group[i], start[i], end[i])]
+        assert (outer[i] == i) == (not held_by and i == equal[0])
