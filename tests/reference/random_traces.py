@@ -26,7 +26,7 @@ def trained_trace(seed: int) -> Trace:
     """A simulation after so many frees on an idle device that the floor of frees is learned from them."""
     chance = random.Random(seed)
     simulation = Simulation(chance)
-    simulation.warm_up(chance.choice([990, 1_000, 1_050]))
+    simulation.warm_up(chance.choice([600, 999, 1_000, 1_050]))
     return simulation.run()
 
 

@@ -119,6 +119,7 @@ class Simulation:
     def warm_up(self, calls: int) -> None:
         """Makes one thread free memory on an idle device so often that the floor of frees is learned."""
         thread = self.threads[0]
+        self.moves["free"], self.style.free_waits = 4, True
         for _ in range(calls):
             self._call(thread, Api.FREE, thread.now + self.chance.choice([1, 2, 5, 30, 60, 90]))
             thread.now += self.chance.choice([0, 3])
