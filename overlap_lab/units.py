@@ -10,6 +10,7 @@ from overlap_lab.errors import UsageError
 __all__ = ["format_ns", "parse_ns"]
 
 _NS_PER_UNIT = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+_SCALES = (("s", 10**9), ("ms", 10**6), ("us", 10**3))
 _TEXT = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s)?\s*")
 
 
@@ -36,9 +37,11 @@ def format_ns(value_ns: int) -> str:
     ('950 ns', '27.0 us', '1.74 ms', '0 ns')
     """
     sign, size = ("-", -value_ns) if value_ns < 0 else ("", value_ns)
-    for unit, scale in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
-        if size >= scale:
-            scaled = size / scale
-            digits = max(0, 2 - len(str(int(scaled))) + 1)
-            return f"{sign}{scaled:.{digits}f} {unit}"
-    return f"{sign}{size} ns"
+    if size < 1_000:
+        return f"{sign}{size} ns"
+    # Rounded to three digits before the unit is chosen, so that 999 999 ns is 1.00 ms, never 1000 us.
+    step = min(10 ** (len(str(size)) - 3), 10**9)
+    rounded = (size + step // 2) // step * step
+    unit, scale = next((unit, scale) for unit, scale in _SCALES if rounded >= scale)
+    digits = max(0, 3 - len(str(rounded // scale)))
+    return f"{sign}{rounded / scale:.{digits}f} {unit}"
