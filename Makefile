@@ -36,9 +36,9 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run -Werror $(CPP)
+	@echo "clang-format --dry-run"; $(BIN)/clang-format --dry-run -Werror $(CPP)
 	$(BIN)/lint-imports
-	$(BIN)/codespell $$(git ls-files -- '*.md' '*.py' '*.h' '*.cpp' '*.toml')
+	@echo codespell; $(BIN)/codespell $$(git ls-files -- '*.md' '*.py' '*.h' '*.cpp' '*.toml')
 	git ls-files -z -- '*.ipynb' | xargs -0 -r $(BIN)/nbstripout --verify
 
 format: $(VENV)/.lint
