@@ -105,9 +105,11 @@ def scope_of(machine: Machine, call: Call) -> Scope:
             and c.start < call.start
         ]
         before = record[-1].start if record else call.start
+        is_null = row.stream in machine.source.null_streams
+        devices = devices_of(machine, call)
         return lambda op: (
             op.process == call.process
-            and call.device in (None, op.device)
+            and (op.device in devices or not (is_null or call.device is not None))
             and on_stream(op)
             and op.enqueued < before
         )
