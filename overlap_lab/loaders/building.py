@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from overlap_lab.schema import COLUMNS, Fault, Kind
-from overlap_lab.trace import DEFAULTS, Column, Source, Trace
+from overlap_lab.trace import DEFAULTS, Column, Mask, Source, Trace
 
 __all__ = ["Columns", "Findings", "TraceBuilder"]
 
 Columns = dict[str, Column]
+
+_FAR: Final = 1 << 62
+"""No time is further from 0: sums and differences of times stay within int64."""
 
 
 class Findings:
@@ -40,13 +43,17 @@ class TraceBuilder:
         self._names: dict[str, int] = {}
         self._blocks: list[Columns] = []
 
-    def add(self, kind: Kind, names: Sequence[str], **columns: Any) -> None:
-        """Add one row per name; a column is an array of that length or one value for all rows."""
+    def interned(self, names: Sequence[str]) -> Column:
+        """The code of each name, for `add`."""
+        index = self._names
+        return np.fromiter((index.setdefault(name, len(index)) for name in names), np.int32, len(names))
+
+    def add(self, kind: Kind, names: Sequence[str] | Column, **columns: Any) -> None:
+        """Add one row per name or code; a column is an array of that length or one value for all rows."""
         size = len(names)
         if not size:
             return
-        index = self._names
-        codes = np.fromiter((index.setdefault(name, len(index)) for name in names), np.int32, size)
+        codes = names if isinstance(names, np.ndarray) else self.interned(names)
         given = {"kind": kind, "name": codes, **columns}
         self._blocks.append(
             {
@@ -55,6 +62,17 @@ class TraceBuilder:
                 if name != "depth"
             }
         )
+
+    def add_timed(self, kind: Kind, names: Sequence[str] | Column, columns: Columns, found: Findings) -> None:
+        """Add the rows that have both times; the others are counted as skipped."""
+        good = _is_time(columns["start_ns"]) & _is_time(columns["end_ns"])
+        lost = int((~good).sum())
+        codes = names if isinstance(names, np.ndarray) else self.interned(names)
+        if lost:
+            found.count(Fault.ROWS_SKIPPED, lost)
+            found.note(f"{lost} {kind.name.lower()} rows without a start or end were skipped.")
+            codes, columns = codes[good], {name: column[good] for name, column in columns.items()}
+        self.add(kind, codes, **columns)
 
     def columns(self) -> Columns:
         """All rows so far as writable columns, in the order in which they were added."""
@@ -69,3 +87,7 @@ class TraceBuilder:
     def build(self, columns: Columns, source: Source) -> Trace:
         """The trace of these columns (from `columns`, where a loader has filled in more)."""
         return Trace.from_columns(columns, names=self.names(), source=source)
+
+
+def _is_time(times: Column) -> Mask:
+    return np.asarray((times > -_FAR) & (times < _FAR))

@@ -17,8 +17,8 @@ from overlap_lab.loaders.building import Findings, TraceBuilder
 from overlap_lab.loaders.device_rows import class_blit_kernels, fill_copies_from_calls
 from overlap_lab.loaders.rocpd_part import Part, Provenance
 from overlap_lab.loaders.rocpd_tables import part_tables
-from overlap_lab.loaders.sqlite_file import SQLITE, read_only, tables_in
-from overlap_lab.schema import ABSENT, ABSENT_DEVICE, DEVICE_KINDS, Fault
+from overlap_lab.loaders.sqlite_file import SQLITE, note_unmerged_log, read_only, tables_in
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, DEVICE_KINDS
 from overlap_lab.trace import Source, Trace
 
 __all__ = ["read_rocpd", "sniff_rocpd"]
@@ -45,12 +45,7 @@ def read_rocpd(path: Path) -> Trace:
     with read_only(path) as connection:
         for number, tables in enumerate(part_tables(connection)):
             Part(number, tables, builder, provenance, findings).read()
-    log = path.with_name(path.name + "-wal")
-    if log.is_file() and log.stat().st_size:
-        findings.count(Fault.TRUNCATED)
-        findings.note(
-            f"{log.name} holds rows that were never merged into the database: the capture did not end well."
-        )
+    note_unmerged_log(path, findings)
     rows = builder.columns()
     if not rows["kind"].size:
         raise BrokenTrace(

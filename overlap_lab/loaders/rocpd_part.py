@@ -15,7 +15,7 @@ from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
 from overlap_lab.loaders.numbers import integer_column, unsigned_column
 from overlap_lab.loaders.rocpd_args import CallArguments
 from overlap_lab.loaders.rocpd_tables import GuidTables
-from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, CopyKind, Fault, Kind, Memory
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, CopyKind, Kind, Memory
 from overlap_lab.trace import Column
 
 __all__ = ["Part", "Provenance"]
@@ -151,17 +151,6 @@ class Part:
             "end_ns": integer_column(end),
         }
 
-    def _add(self, kind: Kind, names: list[str], columns: Columns) -> None:
-        """Add rows that have both times; the others are counted as skipped."""
-        good = (columns["start_ns"] != ABSENT) & (columns["end_ns"] != ABSENT)
-        lost = int((~good).sum())
-        if lost:
-            self._findings.count(Fault.ROWS_SKIPPED, lost)
-            self._findings.note(f"{lost} {kind.name.lower()} rows without a start or end were skipped.")
-            names = [name for name, kept in zip(names, good.tolist(), strict=True) if kept]
-            columns = {key: column[good] for key, column in columns.items()}
-        self._builder.add(kind, names, **columns)
-
     def _kernels(self) -> Columns:
         pid, tid, agent, kernel, queue, stream, start, end, event, graph = self._tables.columns(
             "kernel_dispatch",
@@ -178,7 +167,7 @@ class Part:
             "graph": integer_column([number or None for number in graph]),
         }
         names = [str(shown.get(k) or mangled.get(k) or f"kernel {k}") for k in kernel]
-        self._add(Kind.KERNEL, names, columns)
+        self._builder.add_timed(Kind.KERNEL, names, columns, self._findings)
         return {"link": columns["correlation"], "stream": columns["stream"]}
 
     def _copies(self) -> Columns:
@@ -213,7 +202,7 @@ class Part:
             ),
             "graph": integer_column([number or None for number in graph]),
         }
-        self._add(Kind.MEMCPY, names, columns)
+        self._builder.add_timed(Kind.MEMCPY, names, columns, self._findings)
         return {"link": columns["correlation"], "stream": columns["stream"]}
 
     def _copy_side(self, source: int | None, target: int | None, name: str) -> tuple[int | None, CopyKind]:
@@ -248,7 +237,7 @@ class Part:
                 )
             else:
                 names = [self._message(event[r], extra[r]) or self._region_names[r] for r in rows]
-            self._add(kind, names, mine)
+            self._builder.add_timed(kind, names, mine, self._findings)
 
     def _add_marks(self) -> None:
         track, time, event, extra = self._tables.columns(
@@ -261,7 +250,7 @@ class Part:
             for t, e, x in zip(track, event, extra, strict=True)
         ]
         columns = self._shared([pids.get(t) for t in track], [tids.get(t) for t in track], time, time)
-        self._add(Kind.RANGE, names, columns)
+        self._builder.add_timed(Kind.RANGE, names, columns, self._findings)
 
     def _is_call(self, event: int | None, name: str) -> bool:
         row = self._event_row.get(event) if event is not None else None

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from overlap_lab.errors import BrokenTrace
+from overlap_lab.loaders.building import Findings
+from overlap_lab.schema import Fault
 
-__all__ = ["SQLITE", "columns_in", "read_only", "tables_in"]
+__all__ = ["SQLITE", "columns_in", "note_unmerged_log", "read_only", "tables_in"]
 
 SQLITE: Final = b"SQLite format 3\0"
 
@@ -45,3 +47,13 @@ def columns_in(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
     """The column names of a table."""
     quoted = table.replace('"', '""')
     return tuple(row[1] for row in connection.execute(f'PRAGMA table_info("{quoted}")'))
+
+
+def note_unmerged_log(path: Path, findings: Findings) -> None:
+    """Count the file as truncated where rows of it still lie in a write-ahead log, which is not read."""
+    log = path.with_name(path.name + "-wal")
+    if log.is_file() and log.stat().st_size:
+        findings.count(Fault.TRUNCATED)
+        findings.note(
+            f"{log.name} holds rows that were never merged into the database: the capture did not end well."
+        )
