@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
+from overlap_lab.loaders.nsys import is_nsys_table
 from overlap_lab.loaders.sqlite_file import SQLITE, read_only, tables_in
 
 __all__ = ["refusal"]
@@ -17,17 +18,15 @@ _PACKED: Final = {
 _PERFETTO: Final = "a Perfetto trace; record with rocprofv3 -f rocpd, or use the .db file it came from"
 _SUFFIXES: Final = {
     ".otf2": "an OTF2 archive has no correlation ids; record with rocprofv3 -f rocpd instead",
-    ".nsys-rep": "a Nsight Systems report; convert it with: nsys export --type sqlite (a reader is planned)",
-    ".qdrep": "a Nsight Systems report; convert it with: nsys export --type sqlite (a reader is planned)",
+    ".nsys-rep": "a Nsight Systems report; convert it with: nsys export --type sqlite",
+    ".qdrep": "a Nsight Systems report; convert it with: nsys export --type sqlite",
     ".pftrace": _PERFETTO,
     ".perfetto-trace": _PERFETTO,
 }
 _ROCPROF_V1: Final = "written by rocprof v1; record again with rocprofv3 -f rocpd"
 _RPD: Final = "an RPD file (rocmProfileData), whose reader does not exist yet; record with rocprofv3 -f rocpd"
-_NSYS: Final = "a Nsight Systems SQLite export, whose reader does not exist yet; record with torch.profiler"
 _TABLES: Final = {
     "rocpd_api rocpd_op": _RPD,
-    "StringIds TARGET_INFO_GPU CUPTI_ACTIVITY_KIND_RUNTIME CUPTI_ACTIVITY_KIND_KERNEL": _NSYS,
     "HIP HSA COPY OPS KERN": _ROCPROF_V1,
 }
 """Any one of these tables -> what the file is."""
@@ -68,7 +67,9 @@ def _sqlite(path: Path) -> str | None:
             return "a compressed database; unpack it first: gunzip FILE"
     with read_only(path) as connection:
         tables = set(tables_in(connection))
-    if any(table.startswith("rocpd_info_process") for table in tables):
+    if any(table.startswith("rocpd_info_process") or is_nsys_table(table) for table in tables):
         return None
     known = (why for marks, why in _TABLES.items() if tables & set(marks.split()))
-    return next(known, "an SQLite file without trace tables; give the database that rocprofv3 -f rocpd wrote")
+    return next(
+        known, "an SQLite file without trace tables; give what rocprofv3 -f rocpd or nsys export wrote"
+    )

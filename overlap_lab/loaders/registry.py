@@ -12,6 +12,7 @@ from overlap_lab.errors import UnknownFormat, UsageError
 from overlap_lab.loaders.content import head
 from overlap_lab.loaders.csv_table import TableKind, header_kind
 from overlap_lab.loaders.kineto import read_kineto, sniff_kineto
+from overlap_lab.loaders.nsys import read_nsys, sniff_nsys
 from overlap_lab.loaders.refused import refusal
 from overlap_lab.loaders.rocpd import read_rocpd, sniff_rocpd
 from overlap_lab.loaders.rocprof_csv import read_rocprof_csv
@@ -41,6 +42,7 @@ def _sniff_csv(_path: Path, start: bytes) -> bool:
 
 _BUILT_IN = (
     Format("rocpd", sniff_rocpd, lambda files: read_rocpd(files[0])),
+    Format("nsys", sniff_nsys, lambda files: read_nsys(files[0])),
     Format("rocprofv3-csv", _sniff_csv, read_rocprof_csv),
     Format("kineto", sniff_kineto, lambda files: read_kineto(files[0])),
 )

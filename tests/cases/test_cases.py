@@ -63,11 +63,7 @@ EQUAL_TO_CONTROL = [
     "23_csv_headers/6.2",
     "23_csv_headers/7.0",
 ]
-NEEDS_NSYS_READER = pytest.mark.skip(reason="Nsight Systems SQLite has no reader yet")
-EVERY = [
-    *(pytest.param(case, marks=NEEDS_NSYS_READER) if case.startswith("08") else case for case in RATIOS),
-    *EQUAL_TO_CONTROL,
-]
+EVERY = [*RATIOS, *EQUAL_TO_CONTROL]
 
 
 def trace_of(case: str) -> Path:
@@ -177,6 +173,15 @@ def test_06_sync_rows_make_no_stream_and_the_empty_sync_is_redundant() -> None:
     streams = {m["scope"]["stream"] for m in document["measurements"] if m["tag"].startswith("stream/")}
     assert not streams & {-1, 4_294_967_295}
     assert value(document, "host/redundant_waits") == 1
+
+
+def test_08_the_first_launch_blocks_nothing() -> None:
+    document = json_of(trace_of("08_first_launch_not_a_wait"))
+    assert value(document, "host/blocked/stream_sync") == 64 * US
+    assert value(document, "host/blocked/device_sync") == 64 * US
+    assert value(document, "device/idle/host_late") == 70 * US
+    assert value(document, "device/idle/launch") == 10 * US
+    assert value(document, "device/idle/drain") == 30 * US
 
 
 def test_09_the_copy_drains_its_blocking_stream_only() -> None:

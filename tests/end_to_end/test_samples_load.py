@@ -41,6 +41,8 @@ kineto_nvidia/tracelens_h100_Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz 1922 1707
 kineto_nvidia/tracelens_h100_gaunernst_bert-small-uncased__1016001.json.gz 132 61
 kineto_nvidia/kineto_docs_after_fix_trace.json 1 1
 kineto_nvidia/kineto_docs_before_fix_trace.json 1 1
+nsys_sqlite/nsys-ai_mfu_2gpu_before.sqlite 7466 5299
+nsys_sqlite/nsys-ai_mock.sqlite 9 3
 rocpd_db/hgliu_batched_gemm_28_results.db 629 151
 """
 
@@ -88,8 +90,6 @@ REFUSED = """
 legacy_rocprof_v1/rocm_blogs_HIP_trace/results.db
 legacy_rpd/matmul_result.json
 legacy_rpd/matmul_result.rpd
-nsys_sqlite/nsys-ai_mfu_2gpu_before.sqlite
-nsys_sqlite/nsys-ai_mock.sqlite
 rocprofv3_json/tracelens_908_results.json.gz
 """
 

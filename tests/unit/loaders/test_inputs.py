@@ -217,7 +217,6 @@ def test_binary_formats_are_known_by_their_suffix(tmp_path: Path, name: str) -> 
     ("table", "tool"),
     [
         ("rocpd_api", "RPD"),
-        ("CUPTI_ACTIVITY_KIND_KERNEL", "Nsight"),
         ("HIP", "rocprof v1"),
         ("cats", "without trace"),
     ],

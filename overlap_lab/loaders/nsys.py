@@ -1,0 +1,160 @@
+"""SQLite exports of Nsight Systems (`nsys export --type sqlite`), old schemas and new.
+
+Times are ns from the start of the session. Runtime and driver calls lie in one table, and a call's name
+carries a version suffix, which is dropped. Numbers are read by the file's own ENUM tables.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from overlap_lab.errors import BrokenTrace
+from overlap_lab.loaders.api_names import api_codes, copy_directions, plain_name
+from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
+from overlap_lab.loaders.device_rows import adopt_processes, fill_copies_from_calls
+from overlap_lab.loaders.nsys_ops import add_ops, correlations
+from overlap_lab.loaders.nsys_ranges import add_ranges
+from overlap_lab.loaders.nsys_sync import add_syncs
+from overlap_lab.loaders.nsys_tables import NsysTables
+from overlap_lab.loaders.nsys_target import UNKNOWN_MACHINE, Target, owners, stream_kinds
+from overlap_lab.loaders.sqlite_file import SQLITE, note_unmerged_log, read_only, tables_in
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, DEVICE_KINDS, Fault, Kind
+from overlap_lab.trace import Column, Source, Trace
+
+__all__ = ["is_nsys_table", "read_nsys", "sniff_nsys"]
+
+_OWN_TABLES: Final = ("StringIds", "TARGET_INFO_GPU", "TARGET_INFO_SESSION_START_TIME", "NVTX_EVENTS")
+_CALL_TABLES: Final = ("CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER")
+_OVERHEAD_TABLES: Final = ("CUPTI_ACTIVITY_KIND_OVERHEAD", "PROFILER_OVERHEAD")
+_KEPT: Final = ("EXPORT_SCHEMA_VERSION", "CUDA_SKIP_SOME_API_CALLS")
+_LOSS: Final = re.compile(r"not all .*collected|\bdropped\b|\blost\b|\bdiscarded\b", re.IGNORECASE)
+
+
+def is_nsys_table(name: str) -> bool:
+    """Whether only Nsight Systems has a table of this name."""
+    return name.startswith("CUPTI_ACTIVITY_KIND_") or name in _OWN_TABLES
+
+
+def sniff_nsys(path: Path, start: bytes) -> bool:
+    """True for SQLite with a table of Nsight Systems'."""
+    if not start.startswith(SQLITE):
+        return False
+    try:
+        with read_only(path) as connection:
+            return any(map(is_nsys_table, tables_in(connection)))
+    except BrokenTrace:
+        return False
+
+
+def read_nsys(path: Path) -> Trace:
+    """The trace in an export; all its processes in one trace."""
+    findings, builder = Findings(), TraceBuilder()
+    with read_only(path) as connection:
+        tables = NsysTables(connection)
+        target = Target(tables, findings)
+        add_ops(tables, target, builder, findings)
+        calls, names = _calls(tables, builder)
+        add_syncs(tables, target, calls, builder, findings)
+        builder.add_timed(Kind.API, names, calls, findings)
+        _add_overhead(tables, builder, findings)
+        last_ns = int(builder.columns()["end_ns"].max(initial=0))
+        add_ranges(tables, builder, findings, last_ns=last_ns)
+        rows = builder.columns()
+        if not rows["kind"].size:
+            raise BrokenTrace(f"{path}: no CUDA or NVTX events; record with nsys profile --trace=cuda,nvtx")
+        note_unmerged_log(path, findings)
+        _complete(rows, findings)
+        source = _source(path, tables, target, rows, findings)
+    return builder.build(rows, source)
+
+
+def _calls(tables: NsysTables, builder: TraceBuilder) -> tuple[Columns, Column]:
+    """The columns and name codes of all runtime and driver calls, to be added when they are complete."""
+    found: list[Columns] = []
+    for table in _CALL_TABLES:
+        start, end, thread, link, name = tables.integers(
+            table, "start", "end", "globalTid", "correlationId", "nameId"
+        )
+        texts, place = tables.names(name, "call")
+        plain = [plain_name(text) for text in texts]
+        found.append(
+            {
+                "start_ns": start,
+                "end_ns": end,
+                "correlation": correlations(link),
+                "name": builder.interned(plain)[place],
+                "api": api_codes(plain)[place],
+                "copy_kind": copy_directions(plain)[place],
+                "stream": np.full(start.size, ABSENT),
+                "device": np.full(start.size, ABSENT_DEVICE, np.int16),
+                **owners(thread),
+            }
+        )
+    columns = {name: np.concatenate([each[name] for each in found]) for name in found[0]}
+    return columns, columns.pop("name")
+
+
+def _add_overhead(tables: NsysTables, builder: TraceBuilder, findings: Findings) -> None:
+    for table in _OVERHEAD_TABLES:
+        start, end, thread, name = tables.integers(table, "start", "end", "globalTid", "nameId")
+        texts, place = tables.names(name, "overhead")
+        columns = {"start_ns": start, "end_ns": end, **owners(thread)}
+        builder.add_timed(Kind.OVERHEAD, builder.interned(texts)[place], columns, findings)
+
+
+def _complete(rows: Columns, findings: Findings) -> None:
+    """Fill in, in place, what other rows know; give machines dense part numbers."""
+    machines = np.unique(rows["part"][rows["part"] != UNKNOWN_MACHINE])
+    rows["part"] = np.searchsorted(machines, rows["part"]).astype(np.int16)
+    if machines.size > 1:
+        findings.note(f"{machines.size} machines in one file: rows of different machines never link.")
+    if (rows["process"] == ABSENT_PROCESS).any():
+        adopt_processes(rows, rows["device"].astype(np.int64))
+    fill_copies_from_calls(rows)
+
+
+def _source(path: Path, tables: NsysTables, target: Target, rows: Columns, findings: Findings) -> Source:
+    _note_losses(tables, findings)
+    ops = np.isin(rows["kind"], DEVICE_KINDS)
+    placed = ops | (rows["kind"] == Kind.SYNC)
+    null, free = stream_kinds(tables, rows["process"][placed], rows["stream"][placed], findings)
+    said: dict[str, str] = {}
+    for table in ("META_DATA_EXPORT", "META_DATA_CAPTURE"):
+        said |= dict(zip(*tables.texts(table, "name", "value"), strict=True))
+    metadata = {key.lower(): said[key] for key in _KEPT if key in said}
+    [started] = tables.integers("TARGET_INFO_SESSION_START_TIME", "utcEpochNs")
+    if started.size and started[0] != ABSENT:
+        metadata["session_start_utc_ns"] = str(started[0])
+    return Source(
+        files=(str(path),),
+        format="nsys",
+        vendor="nvidia",
+        tool=" ".join(["Nsight Systems", said.get("EXPORT_PRODUCT_VERSION", "")]).strip(),
+        clock="nsys-session",
+        devices=target.named(rows["device"][ops]),
+        processes=_processes(tables, rows),
+        null_streams=null,
+        nonblocking_streams=free,
+        metadata=metadata,
+        faults=findings.faults,
+        notes=tuple(findings.notes),
+    )
+
+
+def _processes(tables: NsysTables, rows: Columns) -> dict[int, str]:
+    used = set(np.unique(rows["process"]).tolist()) - {ABSENT_PROCESS}
+    pids = owners(tables.integers("PROCESSES", "globalPid")[0])["process"].tolist()
+    [names] = tables.texts("PROCESSES", "name")
+    return {pid: name for pid, name in zip(pids, names, strict=True) if pid in used}
+
+
+def _note_losses(tables: NsysTables, findings: Findings) -> None:
+    """What the tool itself says it did not record."""
+    [texts] = tables.texts("DIAGNOSTIC_EVENT", "text")
+    for text in sorted({" ".join(text.split())[:200] for text in texts if _LOSS.search(text[:1000])}):
+        findings.count(Fault.TRUNCATED)
+        findings.note(f"Nsight Systems says: {text}")

@@ -1,0 +1,69 @@
+"""NVTX ranges and marks of a Nsight Systems export."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import numpy as np
+
+from overlap_lab.loaders.building import Findings, TraceBuilder
+from overlap_lab.loaders.nsys_tables import NsysTables
+from overlap_lab.loaders.nsys_target import owners
+from overlap_lab.schema import ABSENT, Fault, Kind
+from overlap_lab.trace import Column
+
+__all__ = ["add_ranges"]
+
+_TABLE: Final = "NVTX_EVENTS"
+_TYPES: Final = {
+    34: "NvtxMark",
+    59: "NvtxPushPopRange",
+    60: "NvtxStartEndRange",
+    65: "NvtxtMark",
+    70: "NvtxtPushPopRange",
+    71: "NvtxtStartEndRange",
+}
+_RANGES: Final = ("NvtxPushPopRange", "NvtxStartEndRange", "NvtxtPushPopRange", "NvtxtStartEndRange")
+_MARKS: Final = ("NvtxMark", "NvtxtMark")
+_FRAMEWORK_OP: Final = re.compile(r"(.+?)(?:, (?:seq|op_id|sizes) = .*)$", re.DOTALL)
+"""How torch's emit_nvtx names ops: "aten::add, seq = 12, op_id = 99"."""
+
+
+def add_ranges(tables: NsysTables, builder: TraceBuilder, findings: Findings, *, last_ns: int) -> None:
+    """Add ranges and marks; a range that was never closed ends at `last_ns`."""
+    start, end, kind, thread, text_id = tables.integers(
+        _TABLE, "start", "end", "eventType", "globalTid", "textId"
+    )
+    [texts] = tables.texts(_TABLE, "text")
+    types = tables.enum("ENUM_NSYS_EVENT_TYPE", _TYPES)
+    is_mark = np.isin(kind, [number for number, name in types.items() if name in _MARKS])
+    is_range = np.isin(kind, [number for number, name in types.items() if name in _RANGES])
+    is_open = is_range & (end == ABSENT)
+    end = np.where(is_mark, start, np.where(is_open, np.maximum(start, last_ns), end))
+    wanted = np.flatnonzero(is_mark | is_range)
+    if is_open.any():
+        findings.count(Fault.ROWS_REPAIRED, int(is_open.sum()))
+        findings.note(f"{int(is_open.sum())} NVTX ranges never end; they were closed at the last event.")
+    strings = tables.strings(text_id[wanted])
+    shown = [
+        texts[row] or strings.get(number) or "range"
+        for row, number in zip(wanted.tolist(), text_id[wanted].tolist(), strict=True)
+    ]
+    kinds, names = _classed(shown)
+    columns = {"start_ns": start[wanted], "end_ns": end[wanted], **owners(thread[wanted])}
+    for each in (Kind.RANGE, Kind.CPU_OP):
+        here = np.flatnonzero(kinds == each)
+        picked = [names[row] for row in here.tolist()]
+        builder.add_timed(each, picked, {name: column[here] for name, column in columns.items()}, findings)
+
+
+def _classed(texts: list[str]) -> tuple[Column, list[str]]:
+    """Kind and name of each text: torch's own ops are told by their suffix, which numbers every call."""
+    kinds, names = np.full(len(texts), Kind.RANGE, np.uint8), texts.copy()
+    for row, text in enumerate(texts):
+        found = _FRAMEWORK_OP.match(text) if " = " in text else None
+        if found:
+            names[row] = found[1]
+            kinds[row] = Kind.CPU_OP
+    return kinds, names

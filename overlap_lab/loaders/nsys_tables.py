@@ -1,0 +1,90 @@
+"""Tables of a Nsight Systems export, whatever tables and columns its version has."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from overlap_lab.loaders.sqlite_file import columns_in, tables_in
+from overlap_lab.schema import ABSENT
+from overlap_lab.trace import Column
+
+__all__ = ["NONE_32", "NsysTables", "known_ids"]
+
+NONE_32: Final = (1 << 32) - 1
+"""How CUPTI says "none" in a 32-bit id."""
+_NONE: Final = (NONE_32, -1)
+_AT_ONCE: Final = 500
+
+
+class NsysTables:
+    """Reads whole columns; a table or column that the version lacks is absent, not an error."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._tables = frozenset(tables_in(connection))
+
+    def has(self, table: str) -> bool:
+        """Whether the export has the table; empty ones are often left out."""
+        return table in self._tables
+
+    def integers(self, table: str, *names: str) -> tuple[Column, ...]:
+        """One int64 column per name, in the order of rows; ABSENT for NULL and for missing columns."""
+        cells = ", ".join(f"IFNULL(CAST({each} AS INTEGER), ?)" for each in self._cells(table, names))
+        rows = self._rows(table, cells, (ABSENT,) * len(names))
+        matrix = np.array(rows, np.int64).reshape(len(rows), len(names))
+        return tuple(np.ascontiguousarray(matrix.T))
+
+    def texts(self, table: str, *names: str) -> tuple[list[str], ...]:
+        """One list of text per name, in the order of rows; empty text for NULL and for missing columns."""
+        cells = ", ".join(f"IFNULL(CAST({each} AS TEXT), '')" for each in self._cells(table, names))
+        rows = self._rows(table, cells, ())
+        return tuple(map(list, zip(*rows, strict=True))) if rows else tuple([] for _ in names)
+
+    def strings(self, ids: Column) -> dict[int, str]:
+        """The texts of these ids in the file's own string table."""
+        found: dict[int, str] = {}
+        if not self.has("StringIds"):
+            return found
+        wanted = np.unique(ids[ids != ABSENT]).tolist()
+        for at in range(0, len(wanted), _AT_ONCE):
+            some = wanted[at : at + _AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            query = f"SELECT id, CAST(value AS TEXT) FROM StringIds WHERE id IN ({marks})"  # noqa: S608
+            found.update((key, text or "") for key, text in self._connection.execute(query, some))
+        return found
+
+    def names(self, ids: Column, kind: str) -> tuple[list[str], Column]:
+        """The distinct texts of a column of string ids, and for each row the place of its text among them.
+
+        An id without text is shown as `kind` with the id.
+        """
+        distinct, place = np.unique(ids, return_inverse=True)
+        known = self.strings(distinct)
+        shown = [known.get(key) or (kind if key == ABSENT else f"{kind} {key}") for key in distinct.tolist()]
+        return shown, place
+
+    def enum(self, table: str, default: Mapping[int, str]) -> dict[int, str]:
+        """Number -> symbol, as the file's own ENUM table says; `default` where it has none."""
+        numbers = self.integers(table, "id")[0].tolist() if self.has(table) else []
+        symbols = self.texts(table, "name")[0] if numbers else []
+        own = {n: symbol for n, symbol in zip(numbers, symbols, strict=True) if symbol}
+        return own or dict(default)
+
+    def _cells(self, table: str, names: tuple[str, ...]) -> list[str]:
+        present = {name.lower() for name in columns_in(self._connection, table)}
+        return [f'"{name}"' if name.lower() in present else "NULL" for name in names]
+
+    def _rows(self, table: str, cells: str, parameters: tuple[int, ...]) -> list[tuple[Any, ...]]:
+        if not self.has(table):
+            return []
+        query = f'SELECT {cells} FROM "{table}"'  # noqa: S608 names are this package's own
+        return self._connection.execute(query, parameters).fetchall()
+
+
+def known_ids(ids: Column) -> Column:
+    """The ids with CUPTI's ways to say "none" made ABSENT."""
+    return np.where(np.isin(ids, _NONE), ABSENT, ids)
