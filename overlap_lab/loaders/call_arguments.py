@@ -1,9 +1,9 @@
-"""Arguments of host calls in a rocpd file: the stream that a call names, copy directions and sizes."""
+"""Arguments of HIP calls: the stream that a call names, copy directions and sizes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy as np
 from overlap_lab.loaders.api_names import copy_directions
 from overlap_lab.loaders.building import Columns
 from overlap_lab.loaders.numbers import integer, integer_column
-from overlap_lab.loaders.rocpd_tables import GuidTables
 from overlap_lab.schema import ABSENT, NO_CORRELATION, CopyKind
 from overlap_lab.trace import Column
 
@@ -36,7 +35,9 @@ Links = tuple[Column, Column]
 
 
 class CallArguments:
-    """What the arguments of one GUID's calls say, by event id.
+    """What the arguments of one process's calls say, by the key of the call.
+
+    `arguments` are (key, type, name, value), `links` key -> correlation id, `ops` ids and streams of ops.
 
     A stream argument is a pointer, and no table maps it to a stream number. Calls that have both, the pointer
     and a device op with a stream, do: the stream of most of their ops is the pointer's.
@@ -44,40 +45,39 @@ class CallArguments:
 
     def __init__(
         self,
-        tables: GuidTables,
-        regions: Mapping[int, tuple[int, str]],
+        arguments: Iterable[tuple[Any, Any, Any, Any]],
+        links: Mapping[Any, int],
         ops: Sequence[Links],
         null_stream: int | None,
     ) -> None:
-        events, types, names, values = tables.columns("arg", "event_id", "type", "name", "value")
-        self._pointers: dict[int, int] = {}
-        self._kinds: dict[int, CopyKind] = {}
-        self._sizes: dict[int, int] = {}
-        for event, kind, name, value in zip(events, types, names, values, strict=True):
+        self._pointers: dict[Any, int] = {}
+        self._kinds: dict[Any, CopyKind] = {}
+        self._sizes: dict[Any, int] = {}
+        for event, kind, name, value in arguments:
             if name == "stream" or kind in _STREAM_TYPES:
                 self._pointers[event] = integer(_pointer(value))
             elif name == "kind":
                 self._kinds[event] = _KINDS.get(_kind(value), CopyKind.UNKNOWN)
             elif name in _SIZES:
                 self._sizes[event] = integer(value)
-        self._streams = self._learn(regions, ops)
+        self._streams = self._learn(links, ops)
         if null_stream is not None and null_stream != ABSENT:
             self._streams |= {0: null_stream, _LEGACY: null_stream}
 
-    def _learn(self, regions: Mapping[int, tuple[int, str]], ops: Sequence[Links]) -> dict[int, int]:
+    def _learn(self, links: Mapping[Any, int], ops: Sequence[Links]) -> dict[int, int]:
         stream_of: dict[int, int] = {}
-        for links, streams in ops:
-            known = (links != NO_CORRELATION) & (streams != ABSENT)
-            stream_of |= dict(zip(links[known].tolist(), streams[known].tolist(), strict=True))
+        for ids, streams in ops:
+            known = (ids != NO_CORRELATION) & (streams != ABSENT)
+            stream_of |= dict(zip(ids[known].tolist(), streams[known].tolist(), strict=True))
         votes: dict[int, Counter[int]] = {}
         for event, pointer in self._pointers.items():
-            stream = stream_of.get(regions.get(event, (NO_CORRELATION, ""))[0])
+            stream = stream_of.get(links.get(event, NO_CORRELATION))
             if stream is not None and pointer != ABSENT:
                 votes.setdefault(pointer, Counter())[stream] += 1
         return {pointer: seen.most_common(1)[0][0] for pointer, seen in votes.items()}
 
     def columns(self, events: Sequence[Any], names: Sequence[str]) -> Columns:
-        """`stream`, `copy_kind` and `bytes` of the calls with these event ids and names."""
+        """`stream`, `copy_kind` and `bytes` of the calls with these keys and names."""
         kinds = np.array([self._kinds.get(event, CopyKind.UNKNOWN) for event in events], np.uint8)
         pointers = [self._pointers.get(event, ABSENT) for event in events]
         return {

@@ -15,7 +15,7 @@ from overlap_lab.loaders.building import Columns, Findings
 from overlap_lab.schema import ABSENT, ABSENT_PROCESS, DEVICE_KINDS, NO_CORRELATION, Api, CopyKind, Kind
 from overlap_lab.trace import Column, Mask
 
-__all__ = ["adopt_processes", "call_rows", "class_blit_kernels", "fill_copies_from_calls"]
+__all__ = ["adopt_processes", "call_rows", "class_blit_kernels", "copy_sides", "fill_copies_from_calls"]
 
 _COPY_KERNEL: Final = re.compile(r"__amd_rocclr_(?:copy|read|write)(?:Buffer|Image)")
 _FILL_KERNEL: Final = re.compile(r"__amd_rocclr_fill(?:Buffer|Image)|hip_host_fill_buffer$")
@@ -129,3 +129,19 @@ def fill_copies_from_calls(columns: Columns) -> None:
     size = columns["bytes"]
     missing = (size[rows] == ABSENT) & (size[linked] != ABSENT)
     size[rows[missing]] = size[linked[missing]]
+
+
+def copy_sides(said: Column, source: Column, target: Column, gpus: set[int]) -> tuple[Column, Column]:
+    """Device and direction of copies: the agents decide where exactly one side is a known GPU.
+
+    Some releases show host-to-device copies as device-to-host; the agents are right there.
+    """
+    from_gpu, to_gpu = np.isin(source, list(gpus)), np.isin(target, list(gpus))
+    down, up = from_gpu & ~to_gpu, to_gpu & ~from_gpu
+    kind = np.select(
+        [down, up, from_gpu & to_gpu & (source != target)],
+        [CopyKind.DEVICE_TO_HOST, CopyKind.HOST_TO_DEVICE, CopyKind.PEER_TO_PEER],
+        said,
+    )
+    device = np.where(kind == CopyKind.HOST_TO_DEVICE, target, source)
+    return device, kind.astype(np.uint8)

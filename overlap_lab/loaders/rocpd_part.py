@@ -12,8 +12,8 @@ import numpy as np
 
 from overlap_lab.loaders.api_names import api_codes
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
+from overlap_lab.loaders.call_arguments import CallArguments
 from overlap_lab.loaders.numbers import integer_column, unsigned_column
-from overlap_lab.loaders.rocpd_args import CallArguments
 from overlap_lab.loaders.rocpd_tables import GuidTables
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, CopyKind, Kind, Memory
 from overlap_lab.trace import Column
@@ -79,7 +79,10 @@ class Part:
         kernels = self._kernels()
         copies = self._copies()
         streams = (kernels.pop("link"), kernels["stream"]), (copies.pop("link"), copies["stream"])
-        self._arguments = CallArguments(self._tables, self._regions_by_event(), streams, self._null_stream)
+        arguments = self._tables.columns("arg", "event_id", "type", "name", "value")
+        self._arguments = CallArguments(
+            zip(*arguments, strict=True), self._links_of_regions(), streams, self._null_stream
+        )
         self._add_regions()
         self._add_marks()
 
@@ -215,13 +218,12 @@ class Part:
             kind = CopyKind.__members__.get(name.removeprefix("MEMORY_COPY_"), CopyKind.UNKNOWN)
         return (target if kind == CopyKind.HOST_TO_DEVICE else source), kind
 
-    def _regions_by_event(self) -> dict[int, tuple[int, str]]:
+    def _links_of_regions(self) -> dict[Any, int]:
         self._regions = self._tables.columns(
             "region", "pid", "tid", "start", "end", "name_id", "event_id", "extdata"
         )
         self._region_names = [str(self._strings.get(name) or "") for name in self._regions[4]]
-        links = self._linked(self._regions[5]).tolist()
-        return {e: (link, n) for e, link, n in zip(self._regions[5], links, self._region_names, strict=True)}
+        return dict(zip(self._regions[5], self._linked(self._regions[5]).tolist(), strict=True))
 
     def _add_regions(self) -> None:
         pid, tid, start, end, _, event, extra = self._regions

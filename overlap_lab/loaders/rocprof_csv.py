@@ -17,7 +17,12 @@ from overlap_lab.loaders.api_names import api_codes, copy_directions
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
 from overlap_lab.loaders.csv_sets import prefix_of
 from overlap_lab.loaders.csv_table import Table, TableKind, read_table
-from overlap_lab.loaders.device_rows import adopt_processes, class_blit_kernels, fill_copies_from_calls
+from overlap_lab.loaders.device_rows import (
+    adopt_processes,
+    class_blit_kernels,
+    copy_sides,
+    fill_copies_from_calls,
+)
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, DEVICE_KINDS, CopyKind, Kind
 from overlap_lab.trace import Source, Trace
 
@@ -153,7 +158,7 @@ class _Reader:
         names = table.text("direction", "name")
         said = np.array([_direction(name) for name in names], np.uint8)
         source, target = table.agents("source_agent_id"), table.agents("destination_agent_id")
-        device, kind = _copy_sides(said, source, target, self._gpus)
+        device, kind = copy_sides(said, source, target, self._gpus)
         self._builder.add(
             Kind.MEMCPY,
             names,
@@ -193,21 +198,3 @@ def _domain(text: str) -> Kind:
 
 def _direction(name: str) -> CopyKind:
     return _DIRECTIONS.get(name.upper().removeprefix("MEMORY_COPY_"), CopyKind.UNKNOWN)
-
-
-def _copy_sides(
-    said: np.ndarray, source: np.ndarray, target: np.ndarray, gpus: set[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Device and direction of copies: the agents decide where exactly one side is a known GPU.
-
-    Some releases show host-to-device copies as device-to-host; the agents are right there.
-    """
-    from_gpu, to_gpu = np.isin(source, list(gpus)), np.isin(target, list(gpus))
-    down, up = from_gpu & ~to_gpu, to_gpu & ~from_gpu
-    kind = np.select(
-        [down, up, from_gpu & to_gpu & (source != target)],
-        [CopyKind.DEVICE_TO_HOST, CopyKind.HOST_TO_DEVICE, CopyKind.PEER_TO_PEER],
-        said,
-    )
-    device = np.where(kind == CopyKind.HOST_TO_DEVICE, target, source)
-    return device, kind.astype(np.uint8)
