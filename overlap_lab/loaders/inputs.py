@@ -20,6 +20,7 @@ _log = logging.getLogger(__name__)
 _MAX_DEPTH: Final = 4
 _MAX_FILES: Final = 10_000
 _MAX_FOLDERS: Final = 5_000
+_RESULTS_JSON: Final = (".json", ".json.gz")
 _SUFFIXES: Final = (".json", ".json.gz", ".db", ".sqlite", ".rpd", ".csv", ".csv.gz")
 
 
@@ -72,6 +73,8 @@ def _inputs_in(folder: Path) -> tuple[TraceInput, ...]:
                 if prefix_of(file) in seen or not _is_trace_set(file, files):
                     continue
                 seen.add(prefix_of(file))
+            elif _has_database(file, files):
+                continue
             try:
                 found.append(_input_of(file, files))
             except InputError as error:
@@ -101,11 +104,17 @@ def _folders(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def _is_trace_set(file: Path, files: list[Path]) -> bool:
-    """True where a file of the set holds host calls or device ops and no database of the same run is near."""
-    prefix = prefix_of(file)
-    if any(other.name == f"{prefix}_results.db" for other in files):
+    """True where a file of the set holds host calls or device ops and no other form of the run is near."""
+    results = f"{prefix_of(file)}_results"
+    if {other.name for other in files} & {f"{results}{suffix}" for suffix in (".db", *_RESULTS_JSON)}:
         return False
     return any(_kind_of(member) in TRACE_KINDS for member in set_of(file, files))
+
+
+def _has_database(file: Path, files: list[Path]) -> bool:
+    """True for the JSON of a run whose database lies beside it."""
+    suffix = next((s for s in _RESULTS_JSON if file.name.endswith(f"_results{s}")), None)
+    return bool(suffix) and file.with_name(file.name.removesuffix(str(suffix)) + ".db") in files
 
 
 def _kind_of(file: Path) -> TableKind:

@@ -30,7 +30,6 @@ _TABLES: Final = {
     "HIP HSA COPY OPS KERN": _ROCPROF_V1,
 }
 """Any one of these tables -> what the file is."""
-_SDK_JSON: Final = re.compile(rb'\{\s*"rocprofiler-sdk-tool"\s*:')
 _EMPTY_FIRST_EVENT: Final = re.compile(rb'"traceEvents"\s*:\s*\[\s*\{\s*\}\s*,')
 """rocprof v1's mark; its events have categories that torch.profiler has not."""
 
@@ -56,8 +55,6 @@ def refusal(path: Path, start: bytes) -> str | None:
 
 
 def _json(text: bytes) -> str | None:
-    if _SDK_JSON.match(text):
-        return "rocprofv3 JSON, whose reader does not exist yet; use -f rocpd or -f csv"
     return _ROCPROF_V1 if _EMPTY_FIRST_EVENT.search(text) else None
 
 

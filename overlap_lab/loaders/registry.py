@@ -16,6 +16,7 @@ from overlap_lab.loaders.nsys import read_nsys, sniff_nsys
 from overlap_lab.loaders.refused import refusal
 from overlap_lab.loaders.rocpd import read_rocpd, sniff_rocpd
 from overlap_lab.loaders.rocprof_csv import read_rocprof_csv
+from overlap_lab.loaders.rocprof_json import read_rocprof_json, sniff_rocprof_json
 from overlap_lab.trace import Trace
 
 __all__ = ["Format", "format_of", "formats"]
@@ -44,6 +45,7 @@ _BUILT_IN = (
     Format("rocpd", sniff_rocpd, lambda files: read_rocpd(files[0])),
     Format("nsys", sniff_nsys, lambda files: read_nsys(files[0])),
     Format("rocprofv3-csv", _sniff_csv, read_rocprof_csv),
+    Format("rocprofv3-json", sniff_rocprof_json, lambda files: read_rocprof_json(files[0])),
     Format("kineto", sniff_kineto, lambda files: read_kineto(files[0])),
 )
 

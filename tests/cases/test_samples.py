@@ -14,7 +14,7 @@ SAMPLES = ROOT.parent / "shared" / "samples"
 US = 1_000
 TRACE_FILES = ("kernel_trace", "memory_copy_trace", "hip_api_trace", "hip_runtime_trace", "hip_trace")
 """CSV files of host calls or device ops; the others hold counters, statistics, names, other APIs."""
-FORMATS = ("kineto_amd", "kineto_nvidia", "nsys_sqlite", "rocprofv3_csv", "rocpd_db")
+FORMATS = ("kineto_amd", "kineto_nvidia", "nsys_sqlite", "rocpd_db", "rocprofv3_csv", "rocprofv3_json")
 
 pytestmark = pytest.mark.skipif(not SAMPLES.is_dir(), reason="no real captures beside the repository")
 

@@ -44,6 +44,7 @@ kineto_nvidia/kineto_docs_before_fix_trace.json 1 1
 nsys_sqlite/nsys-ai_mfu_2gpu_before.sqlite 7466 5299
 nsys_sqlite/nsys-ai_mock.sqlite 9 3
 rocpd_db/hgliu_batched_gemm_28_results.db 629 151
+rocprofv3_json/tracelens_908_results.json.gz 0 43915
 """
 
 # CSV files one by one: `load` would take each with its set. Markers are ranges here; the list counts them as
@@ -90,7 +91,6 @@ REFUSED = """
 legacy_rocprof_v1/rocm_blogs_HIP_trace/results.db
 legacy_rpd/matmul_result.json
 legacy_rpd/matmul_result.rpd
-rocprofv3_json/tracelens_908_results.json.gz
 """
 
 
@@ -158,3 +158,9 @@ def test_merged_ranks_own_their_ops() -> None:
     kernels = trace.where(trace.is_device)
     owners = {(int(d), int(p)) for d, p in zip(kernels.device, kernels.process, strict=True)}
     assert owners == {(2, 3194582), (3, 103194583), (4, 203194584), (5, 303194585)}
+
+
+def test_streams_of_one_process_are_told_from_the_queues_that_they_share() -> None:
+    trace = load(SAMPLES / "rocprofv3_json" / "tracelens_908_results.json.gz")
+    assert (len(set(trace.stream.tolist())), len(set(trace.queue.tolist()))) == (567, 5)
+    assert (trace.start_ns[1:] >= trace.start_ns[:-1]).all()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import sqlite3
 from pathlib import Path
@@ -18,6 +19,8 @@ from overlap_lab.errors import (
 from overlap_lab.loaders import Format, content, find_inputs, load, registry
 from overlap_lab.trace import Source, Trace
 from tests.unit.loaders.chrome import call, document
+from tests.unit.loaders.sdk_json import document as sdk_document
+from tests.unit.loaders.sdk_json import one_process as one_sdk_process
 
 PLAIN = document([call("cudaFree", "1")])
 API = (
@@ -74,6 +77,16 @@ def test_csv_files_beside_the_database_of_their_run_are_not_a_second_trace(tmp_p
     assert names(tmp_path) == ["7_results.db"]
 
 
+def test_one_run_in_several_forms_is_one_trace(tmp_path: Path) -> None:
+    from tests.unit.loaders.rocpd_file import GUID, one_process, write_tables
+
+    (tmp_path / "7_results.json").write_text("{}")
+    (tmp_path / "8_results.json").write_text(json.dumps(sdk_document(one_sdk_process())))
+    (tmp_path / "8_hip_api_trace.csv").write_text(API)
+    write_tables(tmp_path / "7_results.db", GUID, one_process())
+    assert names(tmp_path) == ["7_results.db", "8_results.json"]
+
+
 def test_links_that_lead_back_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(PLAIN)
     (tmp_path / "again").symlink_to(tmp_path)
@@ -98,8 +111,8 @@ def test_a_folder_without_traces_is_not_found(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_refused_traces_says_why(tmp_path: Path) -> None:
-    (tmp_path / "old.json").write_text('{"rocprofiler-sdk-tool": []}')
-    with pytest.raises(UnknownFormat, match="rocprofv3 JSON"):
+    (tmp_path / "old.json").write_text('{"traceEvents": [{}, {"BeginNs": 1}]}')
+    with pytest.raises(UnknownFormat, match="rocprof v1"):
         load(tmp_path)
 
 
@@ -189,7 +202,6 @@ def test_a_decompression_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("start", "way_out"),
     [
-        (b'{"rocprofiler-sdk-tool": [{}]}', "-f rocpd"),
         (b'{"traceEvents": [{}, {"BeginNs": 1}]}', "rocprof v1"),
         (b'"Index","KernelName","gpu-id","BeginNs","EndNs"\n', "rocprof v1"),
         (b"\x28\xb5\x2f\xfd....", "unzstd"),
