@@ -7,18 +7,26 @@ from pathlib import Path
 from overlap_lab.errors import UsageError
 from overlap_lab.loaders.inputs import TraceInput, find_inputs
 from overlap_lab.loaders.registry import Format, formats
+from overlap_lab.loaders.rocpd import connection_of, read_rocpd_connection
+from overlap_lab.loaders.rocpd_tables import Queries
 from overlap_lab.trace import Trace
 
 __all__ = ["Format", "TraceInput", "find_inputs", "formats", "load"]
 
 
-def load(source: str | Path | TraceInput) -> Trace:
-    """The trace at a path, or of one input that `find_inputs` found.
+def load(source: str | Path | TraceInput | Queries) -> Trace:
+    """The trace at a path, of one input that `find_inputs` found, or behind an open rocpd connection.
 
+    Such a connection is sqlite3's, or a `RocpdImportData` of ROCm's `rocpd` package.
     Raises InputError for content that cannot be used, UsageError for a folder of several traces.
     """
     if isinstance(source, TraceInput):
         return source.format.read(source.files)
+    if not isinstance(source, str | Path):
+        connection = connection_of(source)
+        if connection is None:
+            raise UsageError(f"load: a path or a rocpd connection is needed, not {type(source).__name__}")
+        return read_rocpd_connection(connection)
     inputs = find_inputs(source)
     if len(inputs) > 1:
         names = ", ".join(str(found.path) for found in inputs[:8]) + (", ..." if len(inputs) > 8 else "")

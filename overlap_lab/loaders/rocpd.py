@@ -6,22 +6,23 @@ one `part` of the trace. Host calls and device ops are linked by `event.stack_id
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from overlap_lab.errors import BrokenTrace
+from overlap_lab.errors import BrokenTrace, UnknownFormat
 from overlap_lab.loaders.building import Findings, TraceBuilder
 from overlap_lab.loaders.device_rows import class_blit_kernels, fill_copies_from_calls
 from overlap_lab.loaders.rocpd_part import Part, Provenance
-from overlap_lab.loaders.rocpd_tables import part_tables
+from overlap_lab.loaders.rocpd_tables import GuidTables, Queries, part_tables
 from overlap_lab.loaders.sqlite_file import SQLITE, note_unmerged_log, read_only, tables_in
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, DEVICE_KINDS
 from overlap_lab.trace import Source, Trace
 
-__all__ = ["read_rocpd", "sniff_rocpd"]
+__all__ = ["connection_of", "read_rocpd", "read_rocpd_connection", "sniff_rocpd"]
 
 _HOST_RUNTIME: Final = "HIP host runtime"
 
@@ -40,16 +41,50 @@ def sniff_rocpd(path: Path, start: bytes) -> bool:
 def read_rocpd(path: Path) -> Trace:
     """The trace in a rocpd database; several GUIDs become several parts."""
     findings = Findings()
+    note_unmerged_log(path, findings)
+    with read_only(path) as connection:
+        return _trace(part_tables(connection), (str(path),), findings)
+
+
+def connection_of(source: object) -> Queries | None:
+    """What queries of a source go to: itself, or its `connection`; None for anything that takes none.
+
+    The `rocpd` package is part of ROCm and not on PyPI, so its objects are told by what they can do.
+    """
+    for taker in (source, getattr(source, "connection", None)):
+        if callable(getattr(taker, "execute", None)):
+            return taker  # type: ignore[return-value]
+    return None
+
+
+def read_rocpd_connection(connection: Queries) -> Trace:
+    """The trace behind an open connection to rocpd databases, or a `RocpdImportData` of the `rocpd` package.
+
+    Temporary views come before tables, so that several databases, and a window of time set with `rocpd`, are
+    read as that package shows them. Nothing is written, and the connection stays open.
+    """
+    try:
+        databases = [(str(row[1]), str(row[2] or "")) for row in connection.execute("PRAGMA database_list")]
+        attached = [name for name, _ in databases if name != "temp"]
+        parts = list(part_tables(connection, schemas=("temp",)))
+        parts = parts or list(part_tables(connection, schemas=attached))
+        if not parts:
+            raise UnknownFormat("the connection holds no rocpd tables; open what rocprofv3 -f rocpd wrote")
+        return _trace(parts, tuple(file for _, file in databases if file), Findings())
+    except (sqlite3.Error, OverflowError, UnicodeError) as error:
+        raise BrokenTrace(f"rocpd connection: cannot be read ({error})") from None
+
+
+def _trace(parts: Iterable[GuidTables], files: tuple[str, ...], findings: Findings) -> Trace:
     builder = TraceBuilder()
     provenance = Provenance()
-    with read_only(path) as connection:
-        for number, tables in enumerate(part_tables(connection)):
-            Part(number, tables, builder, provenance, findings).read()
-    note_unmerged_log(path, findings)
+    for number, tables in enumerate(parts):
+        Part(number, tables, builder, provenance, findings).read()
     rows = builder.columns()
     if not rows["kind"].size:
         raise BrokenTrace(
-            f"{path}: no trace events; was any of --hip-trace, --kernel-trace, --memory-copy-trace on?"
+            f"{', '.join(files) or 'rocpd connection'}: no trace events; was any of --hip-trace, "
+            "--kernel-trace, --memory-copy-trace on?"
         )
     class_blit_kernels(rows, builder.names(), findings)
     fill_copies_from_calls(rows)
@@ -58,7 +93,7 @@ def read_rocpd(path: Path) -> Trace:
     devices = {number: provenance.devices.get(number, "") for number in used if number != ABSENT_DEVICE}
     host = any(name.startswith(_HOST_RUNTIME) for name in devices.values())
     source = Source(
-        files=(str(path),),
+        files=files,
         format="rocpd",
         vendor="host" if host else "amd",
         tool="overlap_lab.capture.host" if host else "rocprofiler-sdk",
