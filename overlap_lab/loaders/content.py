@@ -1,25 +1,20 @@
-"""Bytes of an input file: only regular files, gzip unpacked within bounds."""
+"""Bytes of an input file: only regular files, packed ones unpacked within bounds."""
 
 from __future__ import annotations
 
 import errno
 import stat
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from overlap_lab.errors import BrokenTrace, InputError, TraceNotFound
+from overlap_lab.loaders.packed import is_packed, unpacked
 
-__all__ = ["GZIP", "HEAD_BYTES", "check_readable", "head", "plain_bytes"]
+__all__ = ["HEAD_BYTES", "check_readable", "head", "plain_bytes"]
 
-GZIP: Final = b"\x1f\x8b"
 HEAD_BYTES: Final = 1 << 16
 _CHUNK: Final = 1 << 20
-_MAX_BYTES: Final = 8 << 30
-_FREE_BYTES: Final = 256 << 20
-_MAX_RATIO: Final = 300
-"""Real traces pack 10 to 40 times; DEFLATE itself reaches 1032, which only a hostile file needs."""
 
 
 def check_readable(path: Path) -> None:
@@ -51,71 +46,40 @@ def _unreadable(path: Path, error: OSError) -> InputError:
 def head(path: Path, size: int = HEAD_BYTES) -> bytes:
     """The first bytes, unpacked. Raises InputError where there are none to unpack."""
     check_readable(path)
+    start = b""
     try:
         with path.open("rb") as file:
             raw = file.read(size)
+            if not is_packed(raw):
+                return raw
+            file.seek(0)
+            for piece in unpacked(path, _chunks(file)):
+                start += piece
+                if len(start) >= size:
+                    break
     except OSError as error:
         raise _unreadable(path, error) from None
-    if not raw.startswith(GZIP):
-        return raw
-    try:
-        start = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(raw, size)
-    except zlib.error:
-        start = b""
-    return start or plain_bytes(path)[:size]  # which says where the file is damaged or cut off
+    except BrokenTrace:
+        if not start:  # else reading the whole file will say it
+            raise
+    return start[:size]
 
 
 def plain_bytes(path: Path) -> bytes:
-    """The whole file, unpacked: gzip of any number of members.
+    """The whole file, unpacked: gzip or zstd, of any number of members.
 
-    Raises BrokenTrace with the offset for a gzip file that is cut off, damaged, or a decompression bomb.
+    Raises BrokenTrace with the offset for a packed file that is cut off, damaged, or a decompression bomb;
+    MissingDependency for zstd without its package.
     """
     check_readable(path)
     try:
         with path.open("rb") as file:
-            if file.read(2) == GZIP:
-                file.seek(0)
-                return b"".join(_unpacked(path, iter(lambda: file.read(_CHUNK), b"")))
+            packed = is_packed(file.read(4))
             file.seek(0)
-            return file.read()
+            return b"".join(unpacked(path, _chunks(file))) if packed else file.read()
     except OSError as error:
         raise _unreadable(path, error) from None
 
 
-def _unpacked(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-    read = written = 0
-    for chunk in chunks:
-        read += len(chunk)
-        data = chunk
-        while data:
-            if member.eof:
-                data = data.lstrip(b"\0")  # padding between members is legal
-                if not data:
-                    break
-                member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-            try:
-                piece = member.decompress(data, _CHUNK)
-            except zlib.error as error:
-                at = read - len(data)
-                raise BrokenTrace(f"{path}: damaged gzip data after byte {at}: {_reason(error)}") from None
-            data = member.unused_data if member.eof else member.unconsumed_tail
-            written += len(piece)
-            _check_bounds(path, read, written)
-            yield piece
-    if not member.eof:
-        raise BrokenTrace(
-            f"{path}: truncated gzip file: it ends at byte {read} inside a member, "
-            f"after {written} bytes of content"
-        )
-
-
-def _reason(error: zlib.error) -> str:
-    return str(error).rpartition(": ")[2]
-
-
-def _check_bounds(path: Path, read: int, written: int) -> None:
-    if written > _MAX_BYTES or (written > _FREE_BYTES and written > _MAX_RATIO * read):
-        raise BrokenTrace(
-            f"{path}: unpacks to more than {written} bytes from {read}; refused as a decompression bomb"
-        )
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    return iter(lambda: file.read(_CHUNK), b"")

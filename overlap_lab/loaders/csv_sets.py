@@ -12,14 +12,14 @@ _API: Final = "hip_api|hsa_api|marker_api|rccl_api|rocdecode_api|rocjpeg_api"
 _DATA: Final = "kernel|memory_copy|memory_allocation|scratch_memory|regions|markers"
 _SUFFIX: Final = re.compile(
     rf"(?:^|_)(?:(?:{_API}|{_DATA})(?:_trace)?|(?:(?:{_API}|{_DATA}|domain|hip_domain)_)?stats"
-    r"|counter_collection|agent_info|pc_sampling_\w+)\.csv(?:\.gz)?$",
+    r"|counter_collection|agent_info|pc_sampling_\w+)\.csv(?:\.gz|\.zst)?$",
     re.IGNORECASE,
 )
 
 
 def is_csv_name(path: Path) -> bool:
-    """True for `.csv` and `.csv.gz`."""
-    return path.name.lower().endswith((".csv", ".csv.gz"))
+    """True for `.csv`, plain or packed."""
+    return path.name.lower().endswith((".csv", ".csv.gz", ".csv.zst"))
 
 
 def prefix_of(path: Path) -> str:

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from overlap_lab.errors import InputError, TraceNotFound, UnknownFormat, UsageError
+from overlap_lab.errors import (
+    InputError,
+    MissingDependency,
+    OverlapLabError,
+    TraceNotFound,
+    UnknownFormat,
+    UsageError,
+)
 from overlap_lab.loaders.content import check_readable, head
 from overlap_lab.loaders.csv_sets import is_csv_name, prefix_of, set_of
 from overlap_lab.loaders.csv_table import TRACE_KINDS, TableKind, header_kind
@@ -20,8 +27,8 @@ _log = logging.getLogger(__name__)
 _MAX_DEPTH: Final = 4
 _MAX_FILES: Final = 10_000
 _MAX_FOLDERS: Final = 5_000
-_RESULTS_JSON: Final = (".json", ".json.gz")
-_SUFFIXES: Final = (".json", ".json.gz", ".db", ".sqlite", ".rpd", ".csv", ".csv.gz")
+_RESULTS_JSON: Final = (".json", ".json.gz", ".json.zst")
+_SUFFIXES: Final = (*_RESULTS_JSON, ".db", ".sqlite", ".rpd", ".csv", ".csv.gz", ".csv.zst")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,7 @@ def _files_in(folder: Path) -> Iterator[Path]:
 
 def _inputs_in(folder: Path) -> tuple[TraceInput, ...]:
     found: list[TraceInput] = []
-    refused: list[InputError] = []
+    refused: list[OverlapLabError] = []
     for count, place in enumerate(_folders(folder, _MAX_DEPTH)):
         if count == _MAX_FOLDERS:
             raise UsageError(f"{folder}: holds over {count} folders; give the folder of the captures")
@@ -77,15 +84,15 @@ def _inputs_in(folder: Path) -> tuple[TraceInput, ...]:
                 continue
             try:
                 found.append(_input_of(file, files))
-            except InputError as error:
+            except (InputError, MissingDependency) as error:
                 refused.append(error)
-                other_json = file.name.lower().endswith((".json", ".json.gz"))
+                other_json = file.name.lower().endswith(_RESULTS_JSON)
                 _log.log(logging.DEBUG if other_json else logging.WARNING, "passed over: %s", error)
     if found:
         return tuple(found)
     if refused:
         raise UnknownFormat(f"{folder}: no trace that can be read; {refused[0]}")
-    raise TraceNotFound(f"{folder}: no trace in this folder (looked for .json, .json.gz, .db and .csv)")
+    raise TraceNotFound(f"{folder}: no trace in this folder (looked for .json, .csv, .db and .sqlite)")
 
 
 def _folders(folder: Path, depth: int) -> Iterator[Path]:
@@ -120,6 +127,6 @@ def _has_database(file: Path, files: list[Path]) -> bool:
 def _kind_of(file: Path) -> TableKind:
     try:
         line = head(file).split(b"\n", 1)[0].decode("utf-8-sig", "replace")
-    except InputError:
+    except (InputError, MissingDependency):
         return TableKind.OTHER
     return header_kind([name.strip().strip('"') for name in line.strip().split(",")])

@@ -12,7 +12,6 @@ from overlap_lab.loaders.sqlite_file import SQLITE, read_only, tables_in
 __all__ = ["refusal"]
 
 _PACKED: Final = {
-    b"\x28\xb5\x2f\xfd": "zstd-compressed; unpack it first: unzstd FILE",
     b"PK\x03\x04": "a zip archive; unpack it first",
 }
 _PERFETTO: Final = "a Perfetto trace; record with rocprofv3 -f rocpd, or use the .db file it came from"
@@ -61,7 +60,7 @@ def _json(text: bytes) -> str | None:
 def _sqlite(path: Path) -> str | None:
     with path.open("rb") as file:
         if not file.read(16).startswith(SQLITE):
-            return "a compressed database; unpack it first: gunzip FILE"
+            return "a compressed database; unpack it first: gunzip FILE, or unzstd FILE"
     with read_only(path) as connection:
         tables = set(tables_in(connection))
     if any(table.startswith("rocpd_info_process") or is_nsys_table(table) for table in tables):
