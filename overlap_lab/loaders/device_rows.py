@@ -120,6 +120,8 @@ def fill_copies_from_calls(columns: Columns) -> None:
     ROCm shows pinned and blit copies as device to device; the call's own `kind` argument is right.
     """
     copies = np.isin(columns["kind"], (Kind.MEMCPY, Kind.MEMSET))
+    if not copies.any():
+        return
     rows, linked = np.flatnonzero(copies), call_rows(columns, copies)
     rows, linked = rows[linked >= 0], linked[linked >= 0]
     kind = columns["copy_kind"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from overlap_lab.link import dense_codes
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
-from overlap_lab.loaders.nsys_tables import NsysTables, known_ids
+from overlap_lab.loaders.nsys_tables import NsysTables, distinct_rows, known_ids
 from overlap_lab.loaders.nsys_target import Target, owners
 from overlap_lab.schema import ABSENT, NO_CORRELATION, CopyKind, Kind, Memory
 from overlap_lab.trace import Column
@@ -104,10 +104,9 @@ def _copies(tables: NsysTables, target: Target, builder: TraceBuilder, findings:
     )
     operations = tables.enum("ENUM_CUDA_MEMCPY_OPER", _OPERATIONS)
     memories = tables.enum("ENUM_CUDA_MEM_KIND", _MEMORIES)
-    kinds = np.stack([operation, source, destination])
-    distinct, place = np.unique(kinds, axis=1, return_inverse=True)
-    place = place.ravel()
-    shown = [_copy(operations.get(o, ""), memories.get(s, ""), memories.get(d, "")) for o, s, d in distinct.T]
+    distinct, place = distinct_rows(operation, source, destination)
+    kinds = zip(*(column.tolist() for column in distinct), strict=True)
+    shown = [_copy(operations.get(o, ""), memories.get(s, ""), memories.get(d, "")) for o, s, d in kinds]
     columns |= {
         "bytes": size,
         "copy_kind": np.array([kind for _, kind, _ in shown], np.uint8)[place],

@@ -8,15 +8,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from overlap_lab.link import dense_codes
 from overlap_lab.loaders.sqlite_file import columns_in, tables_in
 from overlap_lab.schema import ABSENT
 from overlap_lab.trace import Column
 
-__all__ = ["NONE_32", "NsysTables", "known_ids"]
+__all__ = ["NsysTables", "distinct_rows", "known_ids"]
 
-NONE_32: Final = (1 << 32) - 1
-"""How CUPTI says "none" in a 32-bit id."""
-_NONE: Final = (NONE_32, -1)
+_NONE: Final = ((1 << 32) - 1, -1)
 _AT_ONCE: Final = 500
 
 
@@ -88,3 +87,9 @@ class NsysTables:
 def known_ids(ids: Column) -> Column:
     """The ids with CUPTI's ways to say "none" made ABSENT."""
     return np.where(np.isin(ids, _NONE), ABSENT, ids)
+
+
+def distinct_rows(*columns: Column) -> tuple[tuple[Column, ...], Column]:
+    """The distinct rows of columns, and for each row the place of its like among them."""
+    _, first, place = np.unique(dense_codes(*columns), return_index=True, return_inverse=True)
+    return tuple(column[first] for column in columns), place

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from overlap_lab.loaders.building import Columns, Findings
-from overlap_lab.loaders.nsys_tables import NsysTables, known_ids
+from overlap_lab.loaders.nsys_tables import NsysTables, distinct_rows, known_ids
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS
 from overlap_lab.trace import Column
 
@@ -80,10 +80,10 @@ class Target:
 
     def context_devices(self, process: Column, context: Column) -> Column:
         """The device of each context; ABSENT_DEVICE where nothing says it."""
-        pairs = np.stack([process.astype(np.int64), context])
-        distinct, place = np.unique(pairs, axis=1, return_inverse=True)
-        known = [self._contexts.get((p, c), ABSENT_DEVICE) for p, c in distinct.T.tolist()]
-        return np.array(known, np.int16)[place.ravel()]
+        (pids, numbers), place = distinct_rows(process, context)
+        known = map(self._contexts.get, zip(pids.tolist(), numbers.tolist(), strict=True))
+        devices = [ABSENT_DEVICE if device is None else device for device in known]
+        return np.array(devices, np.int16)[place]
 
     def named(self, devices: Column) -> dict[int, str]:
         """The names of these devices, by number."""
@@ -101,10 +101,11 @@ def _gpu_names(tables: NsysTables) -> dict[int, str]:
 
 def _pairs(process: Column, context: Column, device: Column) -> dict[Pair, int]:
     """(process, context) -> device, for contexts whose rows all have the same device."""
-    rows = np.unique(np.stack([process.astype(np.int64), context, device.astype(np.int64)]), axis=1)
+    (pids, numbers, devices), _ = distinct_rows(process, context, device)
     found: dict[Pair, int] = {}
-    for pid, number, at in rows[:, rows[2] != ABSENT_DEVICE].T.tolist():
-        found[pid, number] = at if found.get((pid, number), at) == at else ABSENT_DEVICE
+    for pid, number, at in zip(pids.tolist(), numbers.tolist(), devices.tolist(), strict=True):
+        if at != ABSENT_DEVICE:
+            found[pid, number] = at if found.get((pid, number), at) == at else ABSENT_DEVICE
     return found
 
 
@@ -124,11 +125,12 @@ def stream_kinds(
     pids, numbers = tables.integers("TARGET_INFO_CUDA_CONTEXT_INFO", "processId", "nullStreamId")
     null |= set(zip(pids.tolist(), known_ids(numbers).tolist(), strict=True))
     here = stream != ABSENT
-    used = np.unique(np.stack([process[here].astype(np.int64), stream[here]]), axis=1).T.tolist()
+    users, streams = (column.tolist() for column in distinct_rows(process[here], stream[here])[0])
+    used = list(zip(users, streams, strict=True))
     return _everywhere(null, used, "null", findings), _everywhere(free, used, "non-blocking", findings)
 
 
-def _everywhere(kind: set[Pair], used: list[list[int]], word: str, findings: Findings) -> frozenset[int]:
+def _everywhere(kind: set[Pair], used: list[Pair], word: str, findings: Findings) -> frozenset[int]:
     somewhere = {number for pid, number in used if (pid, number) in kind}
     elsewhere = {number for pid, number in used if (pid, number) not in kind}
     for number in sorted(somewhere & elsewhere):

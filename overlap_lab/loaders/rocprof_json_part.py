@@ -155,7 +155,8 @@ class ProcessRecords:
         api = api_codes(names)[place]
         columns = self._shared(records) | {"api": api}
         links = dict(enumerate(columns["correlation"].tolist()))
-        arguments = CallArguments(_arguments(records), links, ops, None if self._by_queue else _NULL_STREAM)
+        tracked = any(bool((streams != ABSENT).any()) for _, streams in ops)
+        arguments = CallArguments(_arguments(records), links, ops, _NULL_STREAM if tracked else None)
         shown = [names[at] for at in place.tolist()]
         columns |= arguments.columns(range(len(records)), shown)
         stream = self._streams(records)

@@ -117,6 +117,15 @@ def test_arguments_may_be_one_object(path: Path) -> None:
     assert (calls.stream[0], calls.bytes[0]) == (0, 4096)
 
 
+def test_without_streams_of_ops_a_null_pointer_names_no_stream(path: Path) -> None:
+    op = kernel(10, 20, 11)
+    del op["stream_id"]
+    rows = [api(0, 0, 5, 11, args={"stream": "0x0"})]
+    trace = read(path, one_process(kernel_dispatch=[op], memory_copy=[], hip_api=rows))
+    assert set(trace.stream.tolist()) == {ABSENT}
+    assert trace.source.null_streams == frozenset()
+
+
 def test_the_null_stream_is_number_0(path: Path) -> None:
     assert read(path, one_process()).source.null_streams == {0}
 
