@@ -155,6 +155,7 @@ def _processes(tables: NsysTables, rows: Columns) -> dict[int, str]:
 def _note_losses(tables: NsysTables, findings: Findings) -> None:
     """What the tool itself says it did not record."""
     [texts] = tables.texts("DIAGNOSTIC_EVENT", "text")
-    for text in sorted({" ".join(text.split())[:200] for text in texts if _LOSS.search(text[:1000])}):
+    lost = sorted({" ".join(text[:1000].split())[:200] for text in texts if _LOSS.search(text[:1000])})
+    for text in lost[:8]:
         findings.count(Fault.TRUNCATED)
         findings.note(f"Nsight Systems says: {text}")

