@@ -39,7 +39,7 @@ def add_ranges(tables: NsysTables, builder: TraceBuilder, findings: Findings, *,
     types = tables.enum("ENUM_NSYS_EVENT_TYPE", _TYPES)
     is_mark = np.isin(kind, [number for number, name in types.items() if name in _MARKS])
     is_range = np.isin(kind, [number for number, name in types.items() if name in _RANGES])
-    is_open = is_range & (end == ABSENT)
+    is_open = is_range & ((end == ABSENT) | ((end == 0) & (start > 0)))  # old schemas have no NULL
     end = np.where(is_mark, start, np.where(is_open, np.maximum(start, last_ns), end))
     wanted = np.flatnonzero(is_mark | is_range)
     if is_open.any():

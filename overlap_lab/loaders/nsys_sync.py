@@ -73,10 +73,7 @@ def add_syncs(
     known = record >= 0
     waited, link = np.full(what.size, ABSENT), np.full(what.size, NO_CORRELATION, np.uint64)
     waited[known], link[known] = events.stream[record[known]], events.correlation[record[known]]
-    device = rows.device.copy()
-    device[what == Api.EVENT_SYNC] = ABSENT_DEVICE
-    of_event = known & (what == Api.EVENT_SYNC)
-    device[of_event] = events.device[record[of_event]]
+    device = rows.device.copy()  # for an event, CUPTI gives the context that the event was made in
     on_stream = what == Api.STREAM_SYNC
     waited[on_stream] = rows.stream[on_stream]
     codes = {api: builder.interned([name])[0] for api, name in _NAMES.items()} if what.size else {}

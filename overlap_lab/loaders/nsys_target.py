@@ -92,9 +92,9 @@ class Target:
 
 
 def _gpu_names(tables: NsysTables) -> dict[int, str]:
-    for table in ("TARGET_INFO_GPU", "TARGET_INFO_CUDA_GPU"):
+    for table, key in (("TARGET_INFO_GPU", "id"), ("TARGET_INFO_CUDA_GPU", "deviceId")):
         if tables.has(table):
-            ids, names = tables.integers(table, "id")[0].tolist(), tables.texts(table, "name")[0]
+            ids, names = tables.integers(table, key)[0].tolist(), tables.texts(table, "name")[0]
             return dict(zip(ids, names, strict=True))
     return {}
 
