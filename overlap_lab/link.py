@@ -171,10 +171,14 @@ def _outer_enqueue(trace: Trace, thread: Ints) -> Ints:
     return outer
 
 
-def owned_ops(links: Link, calls: Ints) -> tuple[Ints, Ints]:
-    """Pairs (index into `calls`, index of op): ops of each call and of the enqueue calls nested in it."""
+def owned_ops(links: Link, calls: Ints, among: Ints | None = None) -> tuple[Ints, Ints]:
+    """Pairs (index into `calls`, index of op): ops of each call and of the enqueue calls nested in it.
+
+    `among` are the linked ops to choose from, in the order in which a call's ops are to come; None is all,
+    and then a call that encloses n others gives n times its ops.
+    """
     owner = links.outer[links.call]
-    order = np.flatnonzero(links.linked)
+    order = np.flatnonzero(links.linked) if among is None else among
     order = order[np.argsort(owner[order], kind="stable")]
     wanted = links.outer[calls]
     first = np.searchsorted(owner[order], wanted, side="left")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlap_lab.intervals import Ints, Mask, last_below, spread
-from overlap_lab.link import OWNERS, Link, dense_codes, owned_ops
+from overlap_lab.link import OWNERS, Link, dense_codes
 from overlap_lab.schema import (
     ABSENT,
     ABSENT_DEVICE,
@@ -129,10 +129,7 @@ def launches_without_op(trace: Trace, links: Link) -> Ints:
 
 
 def _owns(links: Link, calls: Ints) -> Mask:
-    which, _ = owned_ops(links, calls)
-    owns = np.zeros(calls.size, np.bool_)
-    owns[which] = True
-    return owns
+    return np.isin(links.outer[calls], links.outer[links.call[links.linked]])
 
 
 def _reused_ids(trace: Trace, links: Link) -> int:

@@ -116,8 +116,7 @@ def _touched_streams(ops: Ops, waits: Waits) -> dict[tuple[int, int, int], Ints]
     scopes = waits.scopes
     until = waits.end[scopes.call] + SLACK_NS
     found = [(waits.own_call, waits.own_op)]
-    for set_id in np.unique(scopes.set_id).tolist():
-        mine = np.flatnonzero(scopes.set_id == set_id)
+    for set_id, mine in scopes.by_set():
         members = scopes.sets[set_id]
         low = np.searchsorted(members.end, waits.start[scopes.call[mine]], side="right")
         high = np.searchsorted(members.end, until[mine], side="right")

@@ -61,7 +61,7 @@ def calls_of(material: Material) -> Calls:
     trace, links, ops = material.trace, material.links, material.ops
     could = trace.is_host_call & np.isin(trace.api, ALWAYS_WAITS + MAY_WAIT) & ~links.captured
     row = np.flatnonzero(could)
-    own = own_ops_of(links, ops, row)
+    own = own_ops_of(trace, links, ops, row)
     scopes = _without_bystanders(scopes_of(trace, links, ops, row, own), own, trace.start_ns[row])
     start, end = trace.start_ns[row], trace.end_ns[row]
     outstanding = scopes.per_call(scopes.ask("reach_before", scopes.limit), row.size) > start

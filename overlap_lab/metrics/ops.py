@@ -91,13 +91,13 @@ def ops_of(trace: Trace, links: Link) -> Ops:
     order = np.lexsort((links.stream, links.device, owner))
     keys = np.stack((owner, links.device, links.stream))[:, order]
     index: dict[tuple[int, int, int], Ints] = {}
-    streams: dict[tuple[int, int], tuple[int, ...]] = {}
+    streams: dict[tuple[int, int], dict[int, None]] = {}
     if order.size:
         edges = np.flatnonzero(np.r_[True, (keys[:, 1:] != keys[:, :-1]).any(axis=0), True])
         for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
             who, device, stream = (int(value) for value in keys[:, first])
             index[(who, device, stream)] = np.sort(order[first:last])
-            streams[(who, device)] = (*streams.get((who, device), ()), stream)
+            streams.setdefault((who, device), {})[stream] = None
     unowned = _unowned(trace, links, row_owner)
     _add_loose_streams(streams, unowned, links)
     return Ops(
@@ -110,7 +110,7 @@ def ops_of(trace: Trace, links: Link) -> Ops:
         unowned=unowned,
         device=links.device,
         stream=links.stream,
-        streams=streams,
+        streams={place: tuple(found) for place, found in streams.items()},
         index=index,
     )
 
@@ -126,13 +126,12 @@ def _unowned(trace: Trace, links: Link, row_owner: Ints) -> dict[int, Ints]:
 
 
 def _add_loose_streams(
-    streams: dict[tuple[int, int], tuple[int, ...]], unowned: dict[int, Ints], links: Link
+    streams: dict[tuple[int, int], dict[int, None]], unowned: dict[int, Ints], links: Link
 ) -> None:
     for owner, loose in unowned.items():
         pairs = set(zip(links.device[loose].tolist(), links.stream[loose].tolist(), strict=True))
         for device, stream in sorted(pairs):
-            known = streams.get((owner, device), ())
-            streams[(owner, device)] = known if stream in known else (*known, stream)
+            streams.setdefault((owner, device), {})[stream] = None
 
 
 def device_lanes(ops: Ops) -> dict[int, Lane]:

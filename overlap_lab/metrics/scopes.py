@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,7 +47,7 @@ class OwnOps:
     first_start: Ints
     last_end: Ints
     call: Ints
-    """With `op`: pairs (call, op)."""
+    """With `op`: pairs (call, op), of each kind of op on each stream only the one that ended last."""
     op: Ints
 
     @property
@@ -73,10 +74,16 @@ class Scopes:
     def ask(self, question: str, *times: Ints) -> Ints:
         """`question` is a method of OpSet; its arguments are given per pair, and so is the answer."""
         answer = np.full(self.call.size, LONG_AGO, np.int64)
-        for set_id in np.unique(self.set_id).tolist():
-            mine = np.flatnonzero(self.set_id == set_id)
+        for set_id, mine in self.by_set():
             answer[mine] = getattr(self.sets[set_id], question)(*(time[mine] for time in times))
         return answer
+
+    def by_set(self) -> Iterator[tuple[int, Ints]]:
+        """Each set that is asked for, with its pairs, ascending."""
+        order = np.argsort(self.set_id, kind="stable")
+        edges = np.flatnonzero(np.diff(self.set_id[order])) + 1
+        for mine in np.split(order, edges) if order.size else ():
+            yield int(self.set_id[mine[0]]), mine
 
     def device(self) -> Ints:
         """Device of each pair."""
@@ -121,14 +128,39 @@ def _devices_by(who: Ints, device: Ints) -> dict[int, tuple[int, ...]]:
     return result
 
 
-def own_ops_of(links: Link, ops: Ops, calls: Ints) -> OwnOps:
+def own_ops_of(trace: Trace, links: Link, ops: Ops, calls: Ints) -> OwnOps:
     """The ops that each call made, or an enqueue call nested in it."""
-    which, op = owned_ops(links, calls)
-    first = np.full(calls.size, np.iinfo(np.int64).max, np.int64)
-    last = np.full(calls.size, LONG_AGO, np.int64)
-    np.minimum.at(first, which, ops.start[op])
-    np.maximum.at(last, which, ops.end[op])
-    return OwnOps(np.where(last == LONG_AGO, LONG_AGO, first), last, which, op)
+    linked = np.flatnonzero(links.linked)
+    outer, group = np.unique(links.outer[links.call[linked]], return_inverse=True)
+    first = np.full(outer.size + 1, LONG_AGO, np.int64)
+    last = np.full(outer.size + 1, LONG_AGO, np.int64)  # the entry more is for calls that own nothing
+    first[:-1] = np.iinfo(np.int64).max
+    np.minimum.at(first, group, ops.start[linked])
+    np.maximum.at(last, group, ops.end[linked])
+    at = np.searchsorted(outer, links.outer[calls])
+    owns = at < outer.size
+    owns[owns] = outer[at[owns]] == links.outer[calls[owns]]
+    at = np.where(owns, at, outer.size)
+    which, op = owned_ops(links, calls, _last_of_each_kind(trace, links, ops, linked, group))
+    return OwnOps(first[at], last[at], which, op)
+
+
+def _last_of_each_kind(trace: Trace, links: Link, ops: Ops, linked: Ints, group: Ints) -> Ints:
+    """Of the ops of a group that no measure tells apart the one that ended last, by the row of the last one.
+
+    One enqueue call around 10^5 others (a corrupt duration) would else give 10^10 pairs.
+    """
+    row = links.op[linked]
+    kinds = dense_codes(
+        group,
+        *(ops.owner[linked], ops.device[linked], ops.stream[linked], links.device[linked]),
+        *(trace.copy_kind[row], trace.memory[row]),
+    )
+    order = np.lexsort((ops.end[linked], kinds))
+    chosen = order[np.r_[kinds[order][1:] != kinds[order][:-1], np.ones(min(order.size, 1), np.bool_)]]
+    latest = np.zeros(chosen.size, np.int64)
+    np.maximum.at(latest, kinds, linked)
+    return linked[chosen[np.argsort(latest, kind="stable")]]
 
 
 def scopes_of(trace: Trace, links: Link, ops: Ops, calls: Ints, own: OwnOps) -> Scopes:

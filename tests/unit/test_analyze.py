@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
+import numpy as np
 import pytest
 
 from overlap_lab.analyze import analyze
 from overlap_lab.errors import UsageError
 from overlap_lab.metrics.catalog import DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, STREAM_TAGS
+from overlap_lab.schema import ABSENT, Api, Kind
 from overlap_lab.trace import Source, Trace
 from tests.timeline import timeline
 from tests.unit.test_link import kernel, launch, rows
@@ -140,3 +144,26 @@ def test_two_drains_are_told_apart_from_the_device_number() -> None:
         )
     )
     assert "drained device 0, 2 times" in report.findings[0].title
+
+
+def test_one_call_around_ten_thousand_others_costs_no_more_than_they_do() -> None:
+    """With a pair for each call and op under the same outer call, this needs 10^8 of them: gigabytes."""
+    size = 10_000
+    start = np.arange(size) * 100
+    columns = {
+        "kind": np.r_[np.full(size + 1, Kind.API), np.full(size, Kind.KERNEL)],
+        "api": np.r_[np.full(size + 1, Api.LAUNCH), np.zeros(size, np.int64)],
+        "start_ns": np.r_[0, start + 10, start + 30],
+        "end_ns": np.r_[size * 100, start + 20, start + 80],
+        "process": np.full(2 * size + 1, 1),
+        "thread": np.r_[np.full(size + 1, 1), np.full(size, ABSENT)],
+        "correlation": np.r_[0, np.arange(size) + 1, np.arange(size) + 1],
+        "stream": np.r_[np.full(size + 1, ABSENT), np.full(size, 7)],
+    }
+    trace = Trace.from_columns(columns, names=(), source=Source())
+    tracemalloc.start()
+    report = analyze(trace)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert report.value("device/busy") == size * 50
+    assert peak < 200 * len(trace) * 8
