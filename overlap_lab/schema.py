@@ -18,7 +18,10 @@ __all__ = [
     "ALWAYS_WAITS",
     "COLUMNS",
     "DEVICE_KINDS",
+    "EARLIEST_NS",
     "ENQUEUE",
+    "LATEST_NS",
+    "LONGEST_NS",
     "MAY_WAIT",
     "NO_CORRELATION",
     "Api",
@@ -33,6 +36,11 @@ __all__ = [
 ABSENT: Final = np.iinfo(np.int64).min
 ABSENT_DEVICE: Final = np.iinfo(np.int16).min
 ABSENT_PROCESS: Final = np.iinfo(np.int32).min
+EARLIEST_NS: Final = -(1 << 60)
+LATEST_NS: Final = 1 << 62
+LONGEST_NS: Final = 1 << 53
+"""What a record's times can be: from 36 years before its clock's zero to 146 after it, up to 100 days long.
+What a tool writes beyond that is no time, and sums and differences of it would not fit into 64 bits."""
 NO_CORRELATION: Final = 0
 """Correlation id 0 means "unknown" in every format, so it links nothing."""
 
@@ -202,7 +210,7 @@ COLUMNS: Final[dict[str, np.dtype[np.generic]]] = {
     "name": np.dtype(np.int32),
     "start_ns": np.dtype(np.int64),
     "end_ns": np.dtype(np.int64),
-    "part": np.dtype(np.int16),
+    "part": np.dtype(np.int32),
     "process": np.dtype(np.int32),
     "thread": np.dtype(np.int64),
     "device": np.dtype(np.int16),
@@ -214,6 +222,6 @@ COLUMNS: Final[dict[str, np.dtype[np.generic]]] = {
     "copy_kind": np.dtype(np.uint8),
     "memory": np.dtype(np.uint8),
     "graph": np.dtype(np.int64),
-    "depth": np.dtype(np.int16),
+    "depth": np.dtype(np.int32),
 }
 """Column name -> dtype, in order. What each holds is in the docstring of `trace.Trace`."""

@@ -16,6 +16,9 @@ from overlap_lab.schema import (
     ABSENT_PROCESS,
     COLUMNS,
     DEVICE_KINDS,
+    EARLIEST_NS,
+    LATEST_NS,
+    LONGEST_NS,
     NO_CORRELATION,
     Fault,
     Kind,
@@ -24,7 +27,7 @@ from overlap_lab.schema import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DEFAULTS", "Column", "Mask", "Source", "Trace", "columns_of"]
+__all__ = ["DEFAULTS", "Column", "Mask", "Source", "Trace", "columns_of", "possible_times"]
 
 Mask = npt.NDArray[np.bool_]
 Column = npt.NDArray[Any]
@@ -110,8 +113,8 @@ class Trace:
     def from_columns(cls, columns: Mapping[str, Any], *, names: tuple[str, ...], source: Source) -> Trace:
         """A trace from any subset of columns; missing ones are absent, rows are sorted here.
 
-        `depth` is computed from nesting where it is not given. Raises UsageError for an unknown column or for
-        columns of different lengths.
+        `depth` is computed from nesting where it is not given. Raises UsageError for an unknown column, for
+        columns of different lengths, and for times that are none (`possible_times`).
         """
         unknown = set(columns) - set(COLUMNS)
         if unknown:
@@ -126,6 +129,8 @@ class Trace:
             else np.full(size, DEFAULTS.get(name, 0), dtype)
             for name, dtype in COLUMNS.items()
         }
+        if not possible_times(full["start_ns"], full["end_ns"]).all():
+            raise UsageError("Trace.from_columns: times are ns of one clock, within the limits of schema.py")
         order = np.lexsort((-full["end_ns"], full["start_ns"]))
         trace = cls(**{k: v[order] for k, v in full.items()}, names=names, source=source)
         if "depth" not in columns:
@@ -172,9 +177,21 @@ def columns_of(trace: Trace) -> dict[str, Column]:
     return {name: getattr(trace, name) for name in COLUMNS}
 
 
+def possible_times(start_ns: Column, end_ns: Column) -> Mask:
+    """True for the rows whose times can be times, so that all sums and differences of them are exact.
+
+    False for all rows where their durations together do not fit.
+    """
+    inside = (np.minimum(start_ns, end_ns) >= EARLIEST_NS) & (np.maximum(start_ns, end_ns) <= LATEST_NS)
+    duration = np.where(inside, end_ns, 0) - np.where(inside, start_ns, 0)
+    inside &= duration <= LONGEST_NS
+    fits = float(np.maximum(duration[inside], 0).sum(dtype=np.float64)) < LATEST_NS
+    return np.asarray(inside & fits)
+
+
 def _nesting_depth(trace: Trace) -> Column:
     """How many rows of the same thread and kind enclose each host row."""
-    depth = np.zeros(len(trace), np.int16)
+    depth = np.zeros(len(trace), np.int32)
     host = np.flatnonzero(np.isin(trace.kind, (Kind.API, Kind.RANGE, Kind.CPU_OP, Kind.PYTHON)))
     open_ends: dict[tuple[int, int, int], list[int]] = {}
     keys = zip(

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from overlap_lab.schema import COLUMNS, Fault, Kind
-from overlap_lab.trace import DEFAULTS, Column, Mask, Source, Trace
+from overlap_lab.errors import BrokenTrace
+from overlap_lab.schema import ABSENT, COLUMNS, Fault, Kind
+from overlap_lab.trace import DEFAULTS, Column, Mask, Source, Trace, possible_times
 
 __all__ = ["Columns", "Findings", "TraceBuilder"]
 
 Columns = dict[str, Column]
-
-_FAR: Final = 1 << 62
-"""No time is further from 0: sums and differences of times stay within int64."""
 
 
 class Findings:
@@ -49,7 +48,10 @@ class TraceBuilder:
         return np.fromiter((index.setdefault(name, len(index)) for name in names), np.int32, len(names))
 
     def add(self, kind: Kind, names: Sequence[str] | Column, **columns: Any) -> None:
-        """Add one row per name or code; a column is an array of that length or one value for all rows."""
+        """Add one row per name or code; a column is an array of that length or one value for all rows.
+
+        A number that its column cannot hold (a device 70000, a process 2**40) is absent.
+        """
         size = len(names)
         if not size:
             return
@@ -57,7 +59,7 @@ class TraceBuilder:
         given = {"kind": kind, "name": codes, **columns}
         self._blocks.append(
             {
-                name: np.broadcast_to(np.asarray(given.get(name, DEFAULTS.get(name, 0)), dtype), size)
+                name: np.broadcast_to(_held(name, given.get(name, DEFAULTS.get(name, 0)), dtype), size)
                 for name, dtype in COLUMNS.items()
                 if name != "depth"
             }
@@ -85,9 +87,33 @@ class TraceBuilder:
         return tuple(self._names)
 
     def build(self, columns: Columns, source: Source) -> Trace:
-        """The trace of these columns (from `columns`, where a loader has filled in more)."""
+        """The trace of these columns (from `columns`, where a loader has filled in more).
+
+        Rows whose times cannot be times are left out and counted; where that is all of them, BrokenTrace.
+        """
+        possible = possible_times(columns["start_ns"], columns["end_ns"])
+        lost = int((~possible).sum())
+        if lost:
+            if lost == possible.size:
+                raise BrokenTrace(f"{', '.join(source.files)}: no trace events with a readable time")
+            faults = {**source.faults, Fault.ROWS_SKIPPED: source.faults.get(Fault.ROWS_SKIPPED, 0) + lost}
+            note = f"{lost} rows whose times are out of range, or over 100 days long, were left out."
+            source = replace(source, faults=faults, notes=(*source.notes, note))
+            columns = {name: column[possible] for name, column in columns.items()}
         return Trace.from_columns(columns, names=self.names(), source=source)
 
 
 def _is_time(times: Column) -> Mask:
-    return np.asarray((times > -_FAR) & (times < _FAR))
+    return np.asarray(times != ABSENT)
+
+
+def _held(name: str, values: Any, dtype: np.dtype[Any]) -> Column:
+    """The values in their column's type; those that do not fit become what is absent there."""
+    given = np.asarray(values)
+    if given.dtype == dtype or given.dtype.kind not in "iu" or not given.size:
+        return given.astype(dtype)
+    limits = np.iinfo(dtype)
+    if int(given.min()) >= limits.min and int(given.max()) <= limits.max:
+        return given.astype(dtype)
+    fits = (given >= limits.min) & (given <= limits.max)
+    return np.where(fits, given, DEFAULTS.get(name, 0)).astype(dtype)

@@ -119,13 +119,11 @@ class _Reader:
         parts = [self._guids.setdefault(guid, len(self._guids)) for guid in table.text("guid")]
         thread = table.integers("thread_id")
         return {
-            "part": np.array(parts, np.int16),
+            "part": np.array(parts, np.int32),
             "start_ns": table.integers("start_timestamp"),
             "end_ns": table.integers("end_timestamp"),
             "correlation": table.ids("correlation_id"),
-            "process": np.where(
-                table.integers("process_id") == ABSENT, ABSENT_PROCESS, table.integers("process_id")
-            ).astype(np.int32),
+            "process": table.integers("process_id"),
             "thread": thread,
         }
 

@@ -11,7 +11,7 @@ from overlap_lab.link import dense_codes
 from overlap_lab.metrics.floor import launch_floor
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.settings import LAUNCH_CAP_FLOORS, LAUNCH_CAP_NS
-from overlap_lab.schema import ABSENT, ABSENT_DEVICE, Api, Cause
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, LATEST_NS, Api, Cause
 
 __all__ = ["CAUSES", "Pieces", "Segments", "causes_of", "late_pieces", "piece", "sorted_segments"]
 
@@ -101,8 +101,8 @@ def late_pieces(material: Material, device: int, start: Ints, op: Ints, gap: Int
     end = ops.start[op]
     enqueue = np.clip(ops.enqueue[op], start, end)
     floor = launch_floor(material, device, None) or 0
-    cap = max(LAUNCH_CAP_FLOORS * floor, LAUNCH_CAP_NS)
-    arrived = np.minimum(end, np.maximum(ops.enqueue[op] + cap, start))
+    cap = min(max(LAUNCH_CAP_FLOORS * floor, LAUNCH_CAP_NS), LATEST_NS)
+    arrived = np.maximum(ops.enqueue[op] + np.minimum(end - ops.enqueue[op], cap), start)
     returned = np.clip(ops.enqueue_end[op], arrived, end)
     return _joined(
         [

@@ -174,3 +174,16 @@ def test_a_frame_shows_words_and_leaves_absent_values_out() -> None:
     assert frame["stream"].isna().tolist() == [True, False]
     assert frame["thread"].isna().tolist() == [False, True]
     assert frame["stream"].tolist()[1] == 0
+
+
+@pytest.mark.parametrize("end", [2**62 + 1, 2**53 + 1])
+def test_times_whose_sums_would_not_be_exact_are_refused(end: int) -> None:
+    with pytest.raises(UsageError, match="times"):
+        Trace.from_columns({"start_ns": [0], "end_ns": [end]}, names=(), source=Source())
+
+
+def test_ranges_nest_deeper_than_16_bits_count() -> None:
+    size = 40_000
+    columns = {"kind": [Kind.RANGE] * size, "start_ns": range(size), "end_ns": range(2 * size, size, -1)}
+    trace = Trace.from_columns(columns, names=(), source=Source())
+    assert trace.depth.tolist() == list(range(size))

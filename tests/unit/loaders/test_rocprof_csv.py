@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from overlap_lab.errors import BrokenTrace, OverlapLabError, UnknownFormat
 from overlap_lab.loaders import load
-from overlap_lab.schema import ABSENT, ABSENT_PROCESS, Api, CopyKind, Fault, Kind
+from overlap_lab.schema import ABSENT, ABSENT_PROCESS, LATEST_NS, Api, CopyKind, Fault, Kind
 from overlap_lab.trace import Trace
 
 API = "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp"
@@ -214,7 +214,7 @@ def test_a_line_that_is_cut_off_is_a_truncation(tmp_path: Path, kept: bytes) -> 
 
 
 text = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0\ufeff"), min_size=1, max_size=12)
-kernel = st.tuples(text, st.integers(0, 2**62), st.integers(0, 10**9), st.integers(0, 2**64 - 1))
+kernel = st.tuples(text, st.integers(0, LATEST_NS - 10**9), st.integers(0, 10**9), st.integers(0, 2**64 - 1))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
@@ -248,3 +248,23 @@ def test_a_cut_at_any_byte_is_counted_or_refused(tmp_path: Path) -> None:
             continue
         boundary = whole[:at].endswith(b"\n")
         assert boundary or trace.source.faults or len(trace) == 2
+
+
+def test_a_time_that_cannot_be_one_is_left_out_and_counted(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "run_hip_api_trace.csv",
+        API,
+        f"HIP,hipFree,4,5,1,10,{2**63 - 1}",
+        f"HIP,hipFree,4,5,1,10,{2**54}",
+        "HIP,hipMalloc,4,5,2,20,30",
+    )
+    trace = load(path)
+    assert (trace.start_ns.tolist(), trace.end_ns.tolist()) == ([20], [30])
+    assert trace.source.faults[Fault.ROWS_SKIPPED] == 2
+    assert any("2 rows whose times are out of range" in note for note in trace.source.notes)
+
+
+def test_a_number_too_large_for_its_column_is_absent(tmp_path: Path) -> None:
+    path = write(tmp_path, "run_hip_api_trace.csv", API, f"HIP,hipFree,{2**32 + 7},5,1,10,20")
+    assert load(path).process.tolist() == [ABSENT_PROCESS]
