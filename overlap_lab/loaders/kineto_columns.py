@@ -40,6 +40,8 @@ _CALL_KINDS: Final = {
     "2": CopyKind.DEVICE_TO_HOST,
     "3": CopyKind.DEVICE_TO_DEVICE,
 }
+_LONGEST_LABEL: Final = 200
+"""A longer one names no thread, and the search below takes time with the square of a label's digits."""
 _LAST_NUMBER: Final = re.compile(r"(-?\d+)\D*$")
 _ON_DEVICE: Final = (*DEVICE_KINDS, Kind.DEVICE_RANGE, Kind.SYNC)
 
@@ -142,10 +144,12 @@ def _number(value: object) -> object:
     """A process, thread or stream number; "stream 7" and "24200 (python)" hold one."""
     if not isinstance(value, str):
         return value
+    if len(value) > _LONGEST_LABEL:
+        return None
     if value.isdecimal():
-        return int(value)
+        return integer(value)
     found = re.match(r"\s*(-?\d+)", value) or _LAST_NUMBER.search(value)
-    return int(found[1]) if found else None
+    return integer(found[1]) if found else None
 
 
 def _stream(value: object) -> object:

@@ -17,6 +17,7 @@ from overlap_lab.trace import Column
 __all__ = ["decimal_column", "integer", "integer_column", "unsigned_column"]
 
 _WIDTH: Final = 32
+_DIGITS: Final = 40
 _CHUNK: Final = 1 << 16
 """Rows converted at once: the character matrix stays small beside the events."""
 _INT64: Final = np.iinfo(np.int64)
@@ -81,11 +82,14 @@ def integer(value: object, absent: int = ABSENT) -> int:
     """An int from a number, decimal or hexadecimal text; `absent` for anything else."""
     if isinstance(value, int):
         return int(value)
-    if not isinstance(value, str) or len(value) > 40:
+    if not isinstance(value, str) or len(value) > _DIGITS:
         return absent
     text = value.strip()
     try:
-        return int(text, 16) if text[:2].lower() == "0x" else int(Decimal(text))
+        if text[:2].lower() == "0x":
+            return int(text, 16)
+        number = Decimal(text)
+        return int(number) if number.adjusted() <= _DIGITS else absent  # 1e999999999 would take hours
     except (ValueError, InvalidOperation, OverflowError):
         return absent
 

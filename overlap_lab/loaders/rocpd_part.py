@@ -20,7 +20,7 @@ from overlap_lab.trace import Column
 
 __all__ = ["Part", "Provenance"]
 
-_STREAM_NAME: Final = re.compile(r"Stream (\d+)")
+_STREAM_NAME: Final = re.compile(r"Stream (\d{1,18})")
 _NULL_STREAM: Final = "Default Stream"
 _API: Final = (
     "HIP_",
@@ -88,7 +88,8 @@ class Part:
 
     def _read_identities(self) -> None:
         tables, provenance = self._tables, self._provenance
-        self._strings = tables.by_id("string", "string")
+        strings = tables.by_id("string", "string")
+        self._strings = {key: str(text) for key, text in strings.items() if text is not None}
         self._pids = tables.by_id("info_process", "pid")
         self._tids = tables.by_id("info_thread", "tid")
         commands = tables.by_id("info_process", "command")
@@ -147,7 +148,7 @@ class Part:
         self, pid: Sequence[Any], tid: Sequence[Any], start: Sequence[Any], end: Sequence[Any]
     ) -> Columns:
         return {
-            "part": np.full(len(pid), self._number, np.int16),
+            "part": np.full(len(pid), self._number, np.int32),
             "process": self._mapped(pid, self._pids, ABSENT_PROCESS),
             "thread": self._mapped(tid, self._tids, ABSENT),
             "start_ns": integer_column(start),

@@ -284,3 +284,9 @@ def test_events_may_come_after_a_long_header(tmp_path: Path) -> None:
 def test_a_device_number_that_does_not_fit_is_absent(tmp_path: Path) -> None:
     trace = load_events(tmp_path, device_op("kernel", "k", "1", device=100_000_003))
     assert trace.device.tolist() == [ABSENT_DEVICE]
+
+
+@pytest.mark.parametrize("tid", ["7" * 5000, "a" + "7" * 5000 + "x1", "thread " + "7" * 5000])
+def test_a_thread_label_with_thousands_of_digits_is_no_number(tmp_path: Path, tid: str) -> None:
+    trace = load_events(tmp_path, {**call("cudaFree", "1.000"), "tid": tid})
+    assert trace.thread.tolist() == [ABSENT]

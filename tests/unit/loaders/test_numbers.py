@@ -49,3 +49,7 @@ def test_integers_may_be_quoted_or_hexadecimal() -> None:
 def test_ids_use_all_64_bits_and_negative_ones_link_nothing() -> None:
     ids = [2**64 - 1, "4294967301", -1, None, 2**64]
     assert unsigned_column(ids).tolist() == [2**64 - 1, 4_294_967_301, 0, 0, 0]
+
+
+def test_an_exponent_is_never_written_out() -> None:
+    assert integer_column(["1e999999999", "-1e999999999", "2e3"]).tolist() == [ABSENT, ABSENT, 2000]

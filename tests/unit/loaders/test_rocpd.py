@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from overlap_lab.errors import BrokenTrace, OverlapLabError
 from overlap_lab.loaders import load
-from overlap_lab.schema import ABSENT, Api, CopyKind, Fault, Kind, Memory
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, Api, CopyKind, Fault, Kind, Memory
 from overlap_lab.trace import Trace
 from tests.unit.loaders.rocpd_file import GUID, one_process, write_tables
 
@@ -211,3 +211,26 @@ def test_no_rows_are_an_error(path: Path) -> None:
     tables = {"info_process": one_process()["info_process"]}
     with pytest.raises(BrokenTrace, match="no trace events"):
         load(write_tables(path, GUID, tables))
+
+
+@pytest.mark.parametrize("odd", [5, 2.5, b"HIP_\xff", None])
+def test_a_category_that_is_no_text_is_read_as_what_the_name_says(path: Path, odd: object) -> None:
+    strings = [
+        {"id": 1, "string": odd},
+        *({"id": n, "string": text} for n, text in ((2, "hipLaunchKernel"), (3, "hipMemcpyAsync"))),
+    ]
+    trace = load(write_tables(path, GUID, one_process(string=strings)))
+    assert len(trace) == 4
+
+
+def test_a_device_number_too_large_for_its_column_is_absent(path: Path) -> None:
+    agents = [{"id": 2, "type": "GPU", "absolute_index": 70_000, "name": "gfx942"}]
+    trace = load(write_tables(path, GUID, one_process(info_agent=agents)))
+    assert set(only(trace, Kind.KERNEL).device.tolist()) == {ABSENT_DEVICE}
+
+
+def test_a_stream_name_with_thousands_of_digits_is_no_number(path: Path) -> None:
+    streams = [{"id": 1, "name": "Default Stream", "extdata": ""}, {"id": 2, "name": "Stream " + "7" * 5000}]
+    streams[1]["extdata"] = ""
+    trace = load(write_tables(path, GUID, one_process(info_stream=streams)))
+    assert only(trace, Kind.KERNEL).stream.tolist() == [2]
