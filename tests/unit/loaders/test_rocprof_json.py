@@ -339,7 +339,8 @@ def test_a_value_of_any_other_type_raises_nothing_else(
 
 
 TIMES = st.integers(0, 1 << 60)
-OPS = st.tuples(TIMES, TIMES, st.integers(0, 7), st.integers(0, 200), st.integers(1, (1 << 64) - 1))
+LENGTHS = st.integers(0, 1 << 53)
+OPS = st.tuples(TIMES, LENGTHS, st.integers(0, 7), st.integers(0, 200), st.integers(1, (1 << 64) - 1))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
