@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --progress-bar o
 JOBS ?= $(shell nproc)
 DEMO_OUT ?= demo_out
 
-CPP := $(shell find hip_ext -name "*.cpp" -o -name "*.h")
+CPP := $(shell find hip_ext overlap_lab/native -name "*.cpp" -o -name "*.h")
 BUILD_INPUTS := $(CPP) $(shell find . -path ./.venv -prune -o -path ./build -prune -o \( -name CMakeLists.txt -o -name "*.cmake" \) -print) pyproject.toml
 
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)

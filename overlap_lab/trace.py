@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from overlap_lab.errors import UsageError
+from overlap_lab.native import nesting_depth
 from overlap_lab.schema import (
     ABSENT,
     ABSENT_DEVICE,
@@ -27,10 +28,22 @@ from overlap_lab.schema import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DEFAULTS", "Column", "Mask", "Source", "Trace", "columns_of", "possible_times"]
+__all__ = [
+    "DEFAULTS",
+    "Column",
+    "Mask",
+    "Source",
+    "Trace",
+    "columns_of",
+    "constant",
+    "possible_times",
+]
 
 Mask = npt.NDArray[np.bool_]
 Column = npt.NDArray[Any]
+
+_DEVICE_KIND = np.isin(np.arange(256), DEVICE_KINDS)
+"""Per number of a kind: whether it is a device op's."""
 
 DEFAULTS: dict[str, int] = {
     "name": -1,
@@ -126,13 +139,13 @@ class Trace:
         full = {
             name: np.asarray(columns[name]).astype(dtype, copy=False)
             if name in columns
-            else np.full(size, DEFAULTS.get(name, 0), dtype)
+            else constant(DEFAULTS.get(name, 0), size, dtype)
             for name, dtype in COLUMNS.items()
         }
         if not possible_times(full["start_ns"], full["end_ns"]).all():
             raise UsageError("Trace.from_columns: times are ns of one clock, within the limits of schema.py")
-        order = np.lexsort((-full["end_ns"], full["start_ns"]))
-        trace = cls(**{k: v[order] for k, v in full.items()}, names=names, source=source)
+        order = _time_order(full["start_ns"], full["end_ns"])
+        trace = cls(**{k: _in_order(v, order) for k, v in full.items()}, names=names, source=source)
         if "depth" not in columns:
             trace = trace.replace(depth=_nesting_depth(trace))
         return trace
@@ -153,7 +166,7 @@ class Trace:
     @property
     def is_device(self) -> Mask:
         """True for the rows that are device ops: kernels, copies, memsets."""
-        return np.isin(self.kind, DEVICE_KINDS)
+        return _DEVICE_KIND[self.kind]
 
     @property
     def is_host_call(self) -> Mask:
@@ -189,24 +202,31 @@ def possible_times(start_ns: Column, end_ns: Column) -> Mask:
     return np.asarray(inside & fits)
 
 
+def constant(value: int, size: int, dtype: np.dtype[Any]) -> Column:
+    """A column of one value, which takes no memory and cannot be written."""
+    return np.broadcast_to(np.asarray(value, dtype), size)
+
+
+def _in_order(column: Column, order: Column) -> Column:
+    return column if column.strides == (0,) else column[order]
+
+
+def _time_order(start: Column, end: Column) -> Column:
+    """Rows by start, ties by the longer first, then as they are."""
+    order = np.argsort(start, kind="stable")
+    ordered = start[order]
+    tied = np.zeros(ordered.size, bool)
+    tied[1:] = ordered[1:] == ordered[:-1]
+    tied[:-1] |= tied[1:]
+    at = np.flatnonzero(tied)
+    if at.size:
+        rows = order[at]
+        order[at] = rows[np.lexsort((-end[rows], start[rows]))]
+    return order
+
+
 def _nesting_depth(trace: Trace) -> Column:
     """How many rows of the same thread and kind enclose each host row."""
-    depth = np.zeros(len(trace), np.int32)
-    host = np.flatnonzero(np.isin(trace.kind, (Kind.API, Kind.RANGE, Kind.CPU_OP, Kind.PYTHON)))
-    open_ends: dict[tuple[int, int, int], list[int]] = {}
-    keys = zip(
-        trace.process[host].tolist(),
-        trace.thread[host].tolist(),
-        trace.kind[host].tolist(),
-        trace.start_ns[host].tolist(),
-        trace.end_ns[host].tolist(),
-        host.tolist(),
-        strict=True,
-    )
-    for process, thread, kind, start, end, row in keys:
-        stack = open_ends.setdefault((process, thread, kind), [])
-        while stack and (stack[-1] <= start or stack[-1] < end):
-            stack.pop()
-        depth[row] = len(stack)
-        stack.append(end)
-    return depth
+    host = (Kind.API, Kind.RANGE, Kind.CPU_OP, Kind.PYTHON)
+    columns = (trace.kind, trace.process, trace.thread, trace.start_ns, trace.end_ns)
+    return nesting_depth(*columns, kinds=sum(1 << kind for kind in host))

@@ -12,7 +12,7 @@ from overlap_lab.errors import BrokenTrace
 from overlap_lab.schema import ABSENT, COLUMNS, Fault, Kind
 from overlap_lab.trace import DEFAULTS, Column, Mask, Source, Trace, possible_times
 
-__all__ = ["Columns", "Findings", "TraceBuilder"]
+__all__ = ["Columns", "Findings", "TraceBuilder", "built"]
 
 Columns = dict[str, Column]
 
@@ -33,6 +33,13 @@ class Findings:
         """Add a sentence, once."""
         if sentence not in self.notes:
             self.notes.append(sentence)
+
+    def add(self, other: Findings) -> None:
+        """Add all of another's."""
+        for fault, number in other.faults.items():
+            self.count(fault, number)
+        for sentence in other.notes:
+            self.note(sentence)
 
 
 class TraceBuilder:
@@ -87,20 +94,25 @@ class TraceBuilder:
         return tuple(self._names)
 
     def build(self, columns: Columns, source: Source) -> Trace:
-        """The trace of these columns (from `columns`, where a loader has filled in more).
+        """The trace of these columns (from `columns`, where a loader has filled in more): see `built`."""
+        return built(columns, self.names(), source)
 
-        Rows whose times cannot be times are left out and counted; where that is all of them, BrokenTrace.
-        """
-        possible = possible_times(columns["start_ns"], columns["end_ns"])
-        lost = int((~possible).sum())
-        if lost:
-            if lost == possible.size:
-                raise BrokenTrace(f"{', '.join(source.files)}: no trace events with a readable time")
-            faults = {**source.faults, Fault.ROWS_SKIPPED: source.faults.get(Fault.ROWS_SKIPPED, 0) + lost}
-            note = f"{lost} rows whose times are out of range, or over 100 days long, were left out."
-            source = replace(source, faults=faults, notes=(*source.notes, note))
-            columns = {name: column[possible] for name, column in columns.items()}
-        return Trace.from_columns(columns, names=self.names(), source=source)
+
+def built(columns: Columns, names: tuple[str, ...], source: Source) -> Trace:
+    """The trace of these columns.
+
+    Rows whose times cannot be times are left out and counted; where that is all of them, BrokenTrace.
+    """
+    possible = possible_times(columns["start_ns"], columns["end_ns"])
+    lost = int((~possible).sum())
+    if lost:
+        if lost == possible.size:
+            raise BrokenTrace(f"{', '.join(source.files)}: no trace events with a readable time")
+        faults = {**source.faults, Fault.ROWS_SKIPPED: source.faults.get(Fault.ROWS_SKIPPED, 0) + lost}
+        note = f"{lost} rows whose times are out of range, or over 100 days long, were left out."
+        source = replace(source, faults=faults, notes=(*source.notes, note))
+        columns = {name: column[possible] for name, column in columns.items()}
+    return Trace.from_columns(columns, names=names, source=source)
 
 
 def _is_time(times: Column) -> Mask:

@@ -1,28 +1,29 @@
-"""Chrome trace JSON to a header and a list of events, in spite of what writers do to it.
+"""Chrome trace JSON to a header and a list of events, with Python's own parser.
 
-A file without a fault takes one pass of the standard parser. Any other is read event by event, and an
-event that cannot be read is repaired or skipped, and counted: never a silently shorter trace.
+The native reader is faster and reads almost every file; this one reads what is too odd for it. A file
+without a fault takes one pass of the standard parser. Any other is read event by event, and an event that
+cannot be read is repaired or skipped, and counted: never a silently shorter trace.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from overlap_lab.errors import BrokenTrace, UnknownFormat
 from overlap_lab.loaders.building import Findings
+from overlap_lab.loaders.event_steps import EVENT_KEYS, REPEATED_KEYS
 from overlap_lab.loaders.json_list import ObjectList
-from overlap_lab.loaders.json_repair import repaired_object
 from overlap_lab.loaders.json_text import Event, Objects, collector_paused, decoded_text
 from overlap_lab.schema import Fault
 
-__all__ = ["ChromeTrace", "Event", "read_chrome_json"]
+__all__ = ["EVENTS_KEY", "ChromeTrace", "cut_before_events", "not_utf8", "read_chrome_json"]
 
-_EVENTS_KEY: Final = re.compile(r'"traceEvents"\s*:\s*\[')
-_KEYS: Final = "ph|cat|name|pid|tid|ts|dur|args|id|bp|s|cname|tts|tdur|sf|id2|scope"
+EVENTS_KEY: Final = re.compile(r'"traceEvents"\s*:\s*\[')
 _GAP: Final = re.compile(r"[\s,]*")
 
 
@@ -37,21 +38,32 @@ class ChromeTrace:
 def read_chrome_json(path: Path, content: bytes, findings: Findings) -> ChromeTrace:
     """Header and events of a Chrome trace file; what was mended or skipped goes to `findings`."""
     text, bad_utf8 = decoded_text(content)
-    objects = Objects()
     with collector_paused():
+        objects = Objects()
         try:
             whole = objects.decoder(strict=True).decode(text)
-            trace = _shape(path, whole, findings)
-            findings.count(Fault.ROWS_REPAIRED, objects.repaired)
         except (ValueError, RecursionError):
-            trace = _Scanner(path, text, findings).read()
-    if objects.repaired and Fault.ROWS_REPAIRED in findings.faults:
-        findings.note("Objects with repeated keys (the last value counts) or NaN (read as absent).")
-    broken = sum("\ufffd" in str(event) for event in trace.events) if bad_utf8 else 0
+            trace = _scanned(path, text, findings)
+        else:
+            trace = _shape(path, whole, findings)
+            if objects.repaired:
+                findings.count(Fault.ROWS_REPAIRED, objects.repaired)
+                findings.note(REPEATED_KEYS)
+    if bad_utf8:
+        not_utf8(path, sum("\ufffd" in str(event) for event in trace.events), findings)
+    return trace
+
+
+def not_utf8(path: Path, broken: int, findings: Findings) -> None:
+    """Count the events of a file that is not UTF-8 in which bytes were replaced."""
     if broken:
         findings.count(Fault.ROWS_REPAIRED, broken)
         findings.note(f"{path.name}: bytes that are not UTF-8 were replaced in {broken} events.")
-    return trace
+
+
+def cut_before_events(path: Path, size: int) -> BrokenTrace:
+    """The error for a file of `size` characters that ends before its first event does."""
+    return BrokenTrace(f"{path}: truncated at offset {size}, before the first whole event")
 
 
 def _shape(path: Path, whole: Any, findings: Findings) -> ChromeTrace:
@@ -66,75 +78,40 @@ def _shape(path: Path, whole: Any, findings: Findings) -> ChromeTrace:
     return ChromeTrace(whole if isinstance(whole, dict) else {}, events)
 
 
-class _Scanner:
-    """Reads a damaged document event by event."""
+def _scanned(path: Path, text: str, findings: Findings) -> ChromeTrace:
+    """All events of a damaged document that can be read, and the header from what is around them."""
 
-    def __init__(self, path: Path, text: str, findings: Findings) -> None:
-        self._path = path
-        self._text = text
-        self._findings = findings
-        self._decoder = Objects().decoder(strict=True)
-        self._list = ObjectList(path, text, _KEYS, findings)
-
-    def read(self) -> ChromeTrace:
-        """All events that can be read, and the header from what is around them."""
-        start = self._first_event()
-        head = self._text[:start]
-        end = self._list.read(start)
-        self._findings.count(Fault.ROWS_REPAIRED, self._list.mended)
-        header = self._header(head, self._text[end:])
-        if not self._list.found and Fault.TRUNCATED in self._findings.faults:
-            raise BrokenTrace(
-                f"{self._path}: truncated at offset {len(self._text)}, before the first whole event"
-            )
-        return ChromeTrace(header, self._list.found)
-
-    def _first_event(self) -> int:
-        """Offset just after the bracket that opens the events."""
-        key = _EVENTS_KEY.search(self._text)
-        if key:
-            return key.end()
-        opening = _GAP.match(self._text)
-        at = opening.end() if opening else 0
-        if self._text[at : at + 1] == "[":
-            return at + 1
-        raise BrokenTrace(
-            f"{self._path}: broken JSON at {self._list.place(self._error_offset())} and no traceEvents; "
-            "is the file truncated?"
-        )
-
-    def _error_offset(self) -> int:
-        try:
-            self._decoder.decode(self._text)
-        except json.JSONDecodeError as error:
-            return error.pos
-        except (ValueError, RecursionError):
-            return 0
-        return len(self._text)
-
-    def _header(self, head: str, tail: str) -> Event:
-        """The top-level keys before and after the events, as far as they can be read."""
-        key = _EVENTS_KEY.search(head)
-        if not key:
-            return {}
-        if not tail.strip() and Fault.TRUNCATED not in self._findings.faults:
-            self._list.cut_off(len(self._text), "has no closing brace")
-        header: Event = {}
-        before = head[: key.start()].rstrip().rstrip(",") + "}"
-        after = "{" + tail.strip().lstrip(",")
-        for part in (before, after):
-            if part.strip() in ("}", "{", "{}"):
-                continue
-            found = repaired_object(part, self._decoder) or repaired_object(part + "}", self._decoder)
-            if found is None:
-                self._findings.count(Fault.TRUNCATED)
-                self._findings.note(f"{self._path.name}: the keys around the events cannot all be read.")
-            header.update(found or _readable_keys(part))
-        return header
+    found = ObjectList(path, text, EVENT_KEYS, findings)
+    key, start = _first_event(path, text, found.place)
+    end = found.read(start)
+    if found.mended:
+        findings.count(Fault.ROWS_REPAIRED, found.mended)
+        findings.note(REPEATED_KEYS)
+    header = {} if key is None else found.header(text[: key.start()], text[end:])
+    if not found.found and Fault.TRUNCATED in findings.faults:
+        raise cut_before_events(path, len(text))
+    return ChromeTrace(header, found.found)
 
 
-def _readable_keys(part: str) -> Event:
-    """The plain integers and strings of a header that cannot be parsed as a whole."""
-    numbers = re.findall(r'"(\w+)"\s*:\s*(-?\d{1,19})(?=\s*[,}\n])', part)
-    texts = re.findall(r'"(\w+)"\s*:\s*"([^"\\\n]*)"', part)
-    return {**dict(texts), **{key: int(value) for key, value in numbers}}
+def _first_event(path: Path, text: str, place: Callable[[int], str]) -> tuple[re.Match[str] | None, int]:
+    """The key of the events, where there is one, and the offset behind the bracket that opens them."""
+    opening = _GAP.match(text)
+    at = opening.end() if opening else 0
+    if text[at : at + 1] == "[":
+        return None, at + 1
+    key = EVENTS_KEY.search(text)
+    if key:
+        return key, key.end()
+    raise BrokenTrace(
+        f"{path}: broken JSON at {place(_error_offset(text))} and no traceEvents; is the file truncated?"
+    )
+
+
+def _error_offset(text: str) -> int:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return error.pos
+    except (ValueError, RecursionError):
+        return 0
+    return len(text)

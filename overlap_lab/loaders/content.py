@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import errno
+import io
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from overlap_lab.errors import BrokenTrace, InputError, TraceNotFound
 from overlap_lab.loaders.packed import is_packed, unpacked
 
-__all__ = ["HEAD_BYTES", "check_readable", "head", "plain_bytes"]
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = ["HEAD_BYTES", "Pieces", "check_readable", "head", "opened", "plain_bytes"]
 
 HEAD_BYTES: Final = 1 << 16
 _CHUNK: Final = 1 << 20
@@ -71,12 +75,65 @@ def plain_bytes(path: Path) -> bytes:
     Raises BrokenTrace with the offset for a packed file that is cut off, damaged, or a decompression bomb;
     MissingDependency for zstd without its package.
     """
+    with opened(path) as stream:
+        return stream.readall()
+
+
+def opened(path: Path) -> io.RawIOBase:
+    """The content as a stream, unpacked as it is read. Reading raises as `plain_bytes` does."""
     check_readable(path)
     try:
         with path.open("rb") as file:
             packed = is_packed(file.read(4))
-            file.seek(0)
-            return b"".join(unpacked(path, _chunks(file))) if packed else file.read()
+        return Pieces(_unpacked(path)) if packed else _Plain(path)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+class _Plain(io.FileIO):
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        super().__init__(path)
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        try:
+            return super().readinto(buffer) or 0
+        except OSError as error:
+            raise _unreadable(self._path, error) from None
+
+
+class Pieces(io.RawIOBase):
+    """A stream of what an iterator gives."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._left = memoryview(b"")
+
+    def close(self) -> None:
+        if isinstance(self._pieces, Generator):
+            self._pieces.close()  # and with it the file that it reads
+        super().close()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        while not self._left:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._left = memoryview(piece)
+        room = memoryview(buffer)
+        size = min(len(room), len(self._left))
+        room[:size] = self._left[:size]
+        self._left = self._left[size:]
+        return size
+
+
+def _unpacked(path: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as file:
+            yield from unpacked(path, _chunks(file))
     except OSError as error:
         raise _unreadable(path, error) from None
 

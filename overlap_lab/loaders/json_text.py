@@ -34,6 +34,11 @@ class Objects:
         self._constant = False
         return built
 
+    def forget(self, repaired: int) -> None:
+        """Go back to an earlier count, after text that could not be read to its end."""
+        self.repaired = repaired
+        self._constant = False
+
     def decoder(self, *, strict: bool) -> json.JSONDecoder:
         """A parser that builds its objects here; a strict one refuses control characters in text."""
         return json.JSONDecoder(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from overlap_lab.loaders.building import Columns, Findings
-from overlap_lab.loaders.chrome_json import Event
+from overlap_lab.loaders.json_text import Event
+from overlap_lab.loaders.kineto_events import EventColumns
+from overlap_lab.loaders.kineto_raw import decoded
 from overlap_lab.loaders.numbers import integer
 from overlap_lab.schema import ABSENT_DEVICE, DEVICE_KINDS, Kind
 from overlap_lab.trace import Source
 
-__all__ = ["source_of"]
+__all__ = ["EventFacts", "facts_of", "source_of"]
 
 _EPOCH_NS: Final = 10**18
 _TOOLS: Final = ("rocprofiler-sdk_version", "roctracer_version", "cupti_version")
@@ -29,10 +32,29 @@ _KEPT: tuple[str, ...] = (
 _RANK: Final = ("backend", "rank", "world_size", "nccl_version")
 
 
-def source_of(path: Path, header: Event, events: list[Event], rows: Columns, findings: Findings) -> Source:
-    """Provenance of the trace; `events` only for the names of processes."""
-    vendor = _vendor(header, events)
-    if _looks_like_ns(header, events):
+@dataclass(frozen=True, slots=True)
+class EventFacts:
+    """What events say that no row holds."""
+
+    process_names: list[Event]
+    hip_calls: bool
+    cuda_calls: bool
+    whole_thousands: bool
+    """All times are integers that 1000 divides, and there are some."""
+
+
+def facts_of(events: EventColumns) -> EventFacts:
+    """Must be asked before the parser's columns are taken."""
+    parser = events.parser
+    naming = [decoded(text) for text in parser.process_names().decode().split("\0") if text]
+    return EventFacts(naming, parser.hip_calls, parser.cuda_calls, parser.whole_thousands)
+
+
+def source_of(path: Path, header: Event, facts: EventFacts, rows: Columns, findings: Findings) -> Source:
+    """Provenance of the trace."""
+    vendor = _vendor(header, facts)
+    stated_ns = header.get("displayTimeUnit") == "ns" and "baseTimeNanoseconds" not in header
+    if stated_ns and facts.whole_thousands:
         findings.note(
             "Every time is a whole number of thousands: the writer may have stored ns where the format "
             "has us; times were read as us."
@@ -54,25 +76,20 @@ def source_of(path: Path, header: Event, events: list[Event], rows: Columns, fin
         tool=" ".join(["Kineto", *tool]),
         clock="epoch" if starts.size and int(starts.min()) > _EPOCH_NS else "unknown",
         devices=_devices(header, rows),
-        processes=_processes(events, rows),
+        processes=_processes(facts.process_names, rows),
         metadata=metadata,
         faults=findings.faults,
         notes=tuple(findings.notes),
     )
 
 
-def _vendor(header: Event, events: list[Event]) -> str:
+def _vendor(header: Event, facts: EventFacts) -> str:
     keys = " ".join(header)
     if "hip_" in keys or "roctracer" in keys or "rocprofiler" in keys:
         return "amd"
     if "cuda_" in keys or "cupti" in keys:
         return "nvidia"
-    calls = {
-        str(e.get("name", ""))[:3]
-        for e in events
-        if str(e.get("cat", "")).lower() in ("cuda_runtime", "runtime")
-    }
-    return "amd" if "hip" in calls else "nvidia" if "cud" in calls else "unknown"
+    return "amd" if facts.hip_calls else "nvidia" if facts.cuda_calls else "unknown"
 
 
 def _devices(header: Event, rows: Columns) -> dict[int, str]:
@@ -89,20 +106,12 @@ def _devices(header: Event, rows: Columns) -> dict[int, str]:
     return {device: names[device] for device in used}
 
 
-def _processes(events: list[Event], rows: Columns) -> dict[int, str]:
+def _processes(naming: list[Event], rows: Columns) -> dict[int, str]:
     host = np.unique(rows["process"][rows["kind"] == Kind.API]).tolist()
     names: dict[int, str] = {}
-    for event in events:
+    for event in naming:
         args = event.get("args")
-        if event.get("name") == "process_name" and isinstance(args, dict):
-            process = integer(event.get("pid"), -1)
-            if process in host:
-                names[process] = str(args.get("name", ""))
+        process = integer(event.get("pid"), -1)
+        if isinstance(args, dict) and process in host:
+            names[process] = str(args.get("name", ""))
     return names
-
-
-def _looks_like_ns(header: Event, events: list[Event]) -> bool:
-    if header.get("displayTimeUnit") != "ns" or "baseTimeNanoseconds" in header:
-        return False
-    times: list[Any] = [e[key] for e in events if e.get("ph") == "X" for key in ("ts", "dur") if key in e]
-    return bool(times) and all(isinstance(t, int) and t % 1000 == 0 for t in times)

@@ -9,7 +9,7 @@ import numpy as np
 
 from overlap_lab.loaders.api_names import api_codes, copy_directions
 from overlap_lab.loaders.building import Columns, Findings
-from overlap_lab.loaders.chrome_json import Event
+from overlap_lab.loaders.json_text import Event
 from overlap_lab.loaders.numbers import integer, integer_column, unsigned_column
 from overlap_lab.schema import (
     ABSENT,

@@ -1,0 +1,118 @@
+"""The readers' core: text in, columns out. Built from `native/`; no Python object is made for an event, and
+the interpreter lock is free while text is read.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_Column = npt.NDArray[Any]
+_Sparse = tuple[_Column, _Column]
+
+class State(Enum):
+    READING = 0
+    """Wants more text."""
+    STOPPED = 1
+    """What comes next is for another reader to judge."""
+    CLOSED = 2
+    """Has read the bracket that closes the list."""
+    NOT_UTF8 = 3
+
+class Path(Enum):
+    """The instructions that find the quotes. All find the same; the machine decides which are there."""
+
+    SCALAR = 0
+    AVX2 = 1
+    AVX512 = 2
+
+class EventParser:
+    """Reads the list of events of a Chrome trace, from behind the bracket that opens it."""
+
+    lenient: bool
+    """Whether commas between events may be missing or too many, as where a damaged list is read on."""
+    count_replaced: bool
+    """Whether to count events with a replacement character in them."""
+
+    def __init__(self, path: Path = ...) -> None: ...
+    def parse(self, text: bytes | bytearray | memoryview, last: bool) -> int:
+        """Read events; returns how many bytes were used. The next text must begin where these end."""
+    def accept(self, event: bytes) -> bool:
+        """Read one event that was not in the text as it is; False where it is none."""
+    def resume(self) -> None:
+        """Read on after what stopped the parser was judged."""
+    def columns(self) -> dict[str, _Column]:
+        """One entry per row, with the rows that are one part of an event of two. Taken: gone then."""
+    def sparse_columns(self) -> dict[str, _Sparse]:
+        """Rows and values of what few rows have. Taken."""
+    def odd(self) -> dict[str, _Sparse]:
+        """Per key the rows whose value is no plain number, and its token. Taken."""
+    def category_counts(self) -> _Column:
+        """Complete events of each unknown category. Taken."""
+    def names(self) -> list[str]: ...
+    def tokens(self) -> list[str]:
+        """Odd values as JSON."""
+    def categories(self) -> list[str]:
+        """Categories of unknown kind as JSON."""
+    def process_names(self) -> bytes:
+        """Events that name a process, as JSON, each with a zero byte behind it."""
+    @property
+    def state(self) -> State: ...
+    @property
+    def events(self) -> int: ...
+    @property
+    def repaired(self) -> int:
+        """Objects with repeated keys, NaN or Infinity."""
+    @property
+    def replaced(self) -> int:
+        """Events with a replacement character."""
+    @property
+    def skipped(self) -> int:
+        """Items that are no objects."""
+    @property
+    def longest(self) -> int:
+        """Bytes of the longest event."""
+    @property
+    def long_events(self) -> int:
+        """Events of 64 KiB or more."""
+    @property
+    def hip_calls(self) -> bool:
+        """Whether some runtime call is named hip..."""
+    @property
+    def cuda_calls(self) -> bool: ...
+    @property
+    def any_start(self) -> bool:
+        """Whether any event has a "ts"."""
+    @property
+    def whole_thousands(self) -> bool:
+        """Whether all times of complete events are integers that 1000 divides, and there are some."""
+    @property
+    def odd_letters(self) -> bool:
+        """Whether lower case turns a category's letters into another alphabet's."""
+
+def nesting_depth(
+    kind: npt.NDArray[np.uint8],
+    process: npt.NDArray[np.int32],
+    thread: npt.NDArray[np.int64],
+    start_ns: npt.NDArray[np.int64],
+    end_ns: npt.NDArray[np.int64],
+    *,
+    kinds: int,
+) -> npt.NDArray[np.int32]:
+    """Depth of each row among those of its thread and kind; rows whose kind has no bit in `kinds` have 0."""
+
+def path_supported(path: Path) -> bool: ...
+def fastest_path() -> Path: ...
+def scan(text: bytes, path: Path) -> tuple[_Column, _Column, bool, bool]:
+    """Offsets of quotes and of faults inside strings; whether there is a backslash; whether it is UTF-8."""
+
+def nanoseconds(text: str) -> int | None:
+    """Decimal microseconds as ns; None for what needs arbitrary precision, or is no number."""
+
+def integer(text: str) -> int | None: ...
+def unsigned_integer(text: str) -> int | None: ...
+def unescaped(text: str) -> str:
+    """The text of a JSON string's content."""

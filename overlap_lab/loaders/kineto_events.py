@@ -1,0 +1,242 @@
+"""The events of a Chrome trace file as columns: read by the native parser, damage handed to Python's.
+
+The native parser takes the list of events. Where it meets an event that is not well-formed, that one event
+goes to the repairs in Python, and what these make of it goes back. Files that start like nothing the parser
+knows (UTF-16, keys spelled oddly) are read whole by Python, and the events handed on.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from overlap_lab.loaders.building import Findings
+from overlap_lab.loaders.chrome_json import EVENTS_KEY, cut_before_events, not_utf8, read_chrome_json
+from overlap_lab.loaders.content import opened, plain_bytes
+from overlap_lab.loaders.event_steps import (
+    EVENT_KEYS,
+    LONGEST_EVENT,
+    REPEATED_KEYS,
+    EventSteps,
+    Step,
+    TextEnds,
+)
+from overlap_lab.loaders.json_text import Event, Objects
+from overlap_lab.loaders.text_feed import NotUtf8, TextFeed, place_in, replaced
+from overlap_lab.native import EventParser, State
+from overlap_lab.schema import Fault
+
+__all__ = ["EventColumns", "read_events"]
+
+_KEY: Final = re.compile(rb'"traceEvents"[ \t\n\r]*:[ \t\n\r]*\[')
+_LIST: Final = re.compile(rb"[ \t\n\r]*\[")
+_OBJECT: Final = re.compile(rb"[ \t\n\r]*\{")
+_LONGEST_KEY: Final = 256
+_EVENTS: Final = "\0events"
+"""Stands for all events where the text around them is parsed."""
+_WINDOW: Final = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class EventColumns:
+    header: Event
+    """The top-level keys besides the events; empty for a bare event list."""
+    parser: EventParser
+    """Holds the columns."""
+
+
+class _TooOdd(Exception):
+    """The whole file is for Python to read."""
+
+
+def read_events(path: Path, findings: Findings) -> EventColumns:
+    """Header and events of a Chrome trace file; what was mended or skipped goes to `findings`."""
+    source = partial(opened, path)
+    try:
+        try:
+            reading = _Reading(path, source, bad_utf8=False)
+            found = reading.read()
+        except NotUtf8:
+            reading = _Reading(path, lambda: replaced(source()), bad_utf8=True)
+            found = reading.read()
+    except _TooOdd:
+        return _read_by_python(path, findings)
+    findings.add(reading.findings)
+    return found
+
+
+class _Reading:
+    """One pass over a file."""
+
+    def __init__(self, path: Path, source: Callable[[], io.RawIOBase], *, bad_utf8: bool) -> None:
+        self.findings = Findings()
+        self._path = path
+        self._source = source
+        self._parser = EventParser()
+        self._parser.count_replaced = bad_utf8
+        self._steps: EventSteps | None = None
+
+    def read(self) -> EventColumns:
+        """Raises NotUtf8, or _TooOdd where Python must read the file instead."""
+        with self._source() as stream:
+            self._feed = TextFeed(stream)
+            return self._all()
+
+    def _all(self) -> EventColumns:
+        head = self._head()
+        while self._parse():
+            pass
+        header = self._header(head, self._feed.rest())
+        if self._parser.odd_letters:
+            raise _TooOdd
+        if self._parser.count_replaced:
+            if self._parser.repaired:
+                raise _TooOdd  # a repeated key may hide what was replaced
+            not_utf8(self._path, self._parser.replaced, self.findings)
+        return EventColumns(header, self._parser)
+
+    def _head(self) -> str:
+        """The text up to the bracket that opens the events; the feed is behind it afterwards."""
+        feed = self._feed
+        feed.more(_LONGEST_KEY)
+        if json.detect_encoding(feed.bytes(4)) != "utf-8":
+            raise _TooOdd
+        opening = _LIST.match(feed.bytes(_LONGEST_KEY))
+        searched = 0
+        while opening is None:
+            opening = _KEY.search(feed.bytes(), searched)
+            if opening is None:
+                if feed.last or not _OBJECT.match(feed.bytes(_LONGEST_KEY)):
+                    raise _TooOdd
+                searched = max(feed.size - _LONGEST_KEY, 0)
+                feed.more()
+        try:
+            head = feed.bytes(opening.end()).decode()
+        except UnicodeDecodeError:
+            raise NotUtf8 from None
+        feed.use(opening.end())
+        return head
+
+    def _parse(self) -> bool:
+        """Read what is in the buffer, or judge what stopped the parser; False behind the last event."""
+        feed, parser = self._feed, self._parser
+        with feed.view() as view:
+            used = parser.parse(view, feed.last)
+        feed.use(used)
+        if parser.state == State.NOT_UTF8:
+            raise NotUtf8
+        if parser.state == State.STOPPED:
+            return self._step()
+        if parser.state == State.READING:
+            wanted = 1 if used else feed.size  # of an event longer than the buffer, twice as much
+            feed.more(wanted)
+        return parser.state != State.CLOSED
+
+    def _step(self) -> bool:
+        """One step by Python over what stopped the parser."""
+        steps = self._one_by_one()
+        size = _WINDOW
+        while True:
+            text, last = self._feed.text(size)
+            try:
+                step, event, end = steps.step(text, 0, partial(self._place, text), last=last)
+                break
+            except TextEnds:
+                size *= 8
+        if event is not None:
+            _hand_over(event, self._parser)
+        self._feed.use(len(text[:end].encode()))
+        self._parser.resume()
+        return step in (Step.EVENT, Step.SKIPPED)
+
+    def _one_by_one(self) -> EventSteps:
+        """From here on the list is damaged: as if every event so far had been read on its own."""
+        if self._steps is None:
+            parser = self._parser
+            if parser.skipped or parser.longest > LONGEST_EVENT:
+                raise _TooOdd
+            parser.lenient = True
+            self._steps = EventSteps(
+                self._path.name, EVENT_KEYS, self.findings, long_events=parser.long_events
+            )
+        return self._steps
+
+    def _place(self, text: str, at: int) -> str:
+        return self._place_of(self._feed.offset + len(text[:at].encode()))[0]
+
+    def _place_of(self, offset: int | None) -> tuple[str, int]:
+        with self._source() as stream:
+            return place_in(stream, offset)
+
+    def _header(self, head: str, tail: str) -> Event:
+        if self._steps is None:
+            objects = Objects()
+            try:
+                whole = objects.decoder(strict=True).decode(f"{head}{json.dumps(_EVENTS)}]{tail}")
+            except (ValueError, RecursionError):
+                self._one_by_one()
+            else:
+                return self._whole(whole, objects)
+        return self._damaged(head, tail, self._one_by_one())
+
+    def _whole(self, whole: Any, objects: Objects) -> Event:
+        events = whole.pop("traceEvents", None) if isinstance(whole, dict) else whole
+        if events != [_EVENTS] or objects.repaired:
+            raise _TooOdd  # these are not the events that count, or not all
+        self.findings.count(Fault.ROWS_SKIPPED, self._parser.skipped)
+        self._count_repaired(self._parser.repaired)
+        return whole if isinstance(whole, dict) else {}
+
+    def _damaged(self, head: str, tail: str, steps: EventSteps) -> Event:
+        self._count_repaired(self._parser.repaired + steps.repaired)
+        header: Event = {}
+        if not _LIST.fullmatch(head.encode()):
+            key = EVENTS_KEY.search(head)
+            if key is None or key.end() != len(head):
+                raise _TooOdd
+            header = steps.header(head[: key.start()], tail, lambda: self._place_of(None)[0])
+        if not self._parser.events and Fault.TRUNCATED in self.findings.faults:
+            raise cut_before_events(self._path, self._place_of(None)[1])
+        return header
+
+    def _count_repaired(self, count: int) -> None:
+        if count:
+            self.findings.count(Fault.ROWS_REPAIRED, count)
+            self.findings.note(REPEATED_KEYS)
+
+
+def _read_by_python(path: Path, findings: Findings) -> EventColumns:
+    trace = read_chrome_json(path, plain_bytes(path), findings)
+    parser = EventParser()
+    for event in trace.events:
+        category = event.get("cat")
+        if isinstance(category, str):
+            event["cat"] = category.lower()  # of any alphabet, where the parser knows one
+        _hand_over(event, parser)
+    return EventColumns(trace.header, parser)
+
+
+def _hand_over(event: Event, parser: EventParser) -> None:
+    if not _accepted(event, parser):  # nested deeper than the parser goes, where nothing is of use
+        flat = {key: value for key, value in event.items() if key == "args" or not _nests(value)}
+        args = event.get("args")
+        if isinstance(args, dict):
+            flat["args"] = {key: value for key, value in args.items() if not _nests(value)}
+        _accepted(flat, parser)
+
+
+def _nests(value: object) -> bool:
+    return isinstance(value, (dict, list))
+
+
+def _accepted(event: Event, parser: EventParser) -> bool:
+    try:
+        return parser.accept(json.dumps(event).encode())
+    except RecursionError:
+        return False

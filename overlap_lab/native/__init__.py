@@ -1,0 +1,13 @@
+"""The readers' core in C++: text in, columns out. What each door does is said in `_native.pyi`."""
+
+from __future__ import annotations
+
+try:
+    from overlap_lab._native import EventParser, State, nesting_depth
+except ImportError as error:
+    raise ImportError(
+        f"overlap_lab was installed without its compiled readers ({error}): "
+        "pip install --force-reinstall --no-deps overlap_lab, with a C++17 compiler on the path"
+    ) from None
+
+__all__ = ["EventParser", "State", "nesting_depth"]

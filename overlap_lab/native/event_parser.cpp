@@ -1,0 +1,150 @@
+#include "event_parser.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace overlap_native {
+
+namespace {
+
+constexpr size_t kPiece = 1 << 17;  // its quotes stay in the second-level cache
+constexpr size_t kMargin = 64;      // bytes behind a piece that may be looked at
+
+bool separates(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f) || c == ',';
+}
+
+bool follows_event(char c) {
+  return c == ',' || c == ']' || c == '\n' || c == '\r' || c == ' ' || c == '\t';
+}
+
+bool has_replacement(const char* begin, const char* end) {
+  const std::string_view text(begin, static_cast<size_t>(end - begin));
+  if (text.find("\xef\xbf\xbd") != std::string_view::npos) return true;
+  for (size_t at = text.find("\\u"); at != std::string_view::npos; at = text.find("\\u", at + 2)) {
+    std::string code(text.substr(at + 2, 4));
+    std::transform(code.begin(), code.end(), code.begin(),
+                   [](char c) { return static_cast<char>(c | 0x20); });
+    if (code == "fffd") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+size_t EventParser::parse(const char* text, size_t size, bool last) {
+  size_t used = 0;
+  size_t piece = kPiece;
+  while (state_ == State::reading) {
+    const size_t left = size - used;
+    const bool all = left <= piece + kMargin;
+    if (all && !last && left <= kMargin) break;
+    size_t step = 0;
+    if (all && last) {
+      padded_.assign(text + used, left);
+      padded_.append(kMargin, '\0');
+      step = parse_piece(padded_.data(), left, true);
+    } else {
+      step = parse_piece(text + used, all ? left - kMargin : piece, false);
+    }
+    used += step;
+    if (all) break;
+    piece = step == 0 ? piece * 2 : kPiece;  // an event longer than the piece
+  }
+  return used;
+}
+
+size_t EventParser::parse_piece(const char* text, size_t size, bool last) {
+  scan(text, size, last, path_, structure_);
+  if (!structure_.utf8) {
+    state_ = State::not_utf8;
+    return 0;
+  }
+  reader_.start(text, size, structure_);
+  const char* at = text;
+  while (const char* next = item(at, last)) {
+    at = next;
+    if (state_ != State::reading) break;
+  }
+  return static_cast<size_t>(at - text);
+}
+
+/// Reads one item with the comma before it; returns its end, nullptr where more text is wanted.
+const char* EventParser::item(const char* at, bool last) {
+  bool comma = false;
+  const char* begin = lenient ? separators_end(at, comma) : comma_end(at, comma);
+  if (begin >= reader_.end()) return last ? stop(at) : nullptr;
+  const bool may_close = first_ || !comma;
+  const bool may_follow = first_ || comma || lenient;
+  if (*begin == ']' && may_close) {
+    state_ = State::closed;
+    return begin + 1;
+  }
+  if (*begin == ']' || !may_follow || (lenient && *begin != '{')) return stop(at);
+  const char* end = begin;
+  const Outcome outcome = *begin == '{' ? event(begin, end, last) : other_item(end);
+  if (outcome == Outcome::whole) return end;
+  return outcome == Outcome::cut && !last ? nullptr : stop(at);
+}
+
+const char* EventParser::comma_end(const char* at, bool& comma) const {
+  at = reader_.blank(at);
+  comma = reader_.peek(at) == ',';
+  return comma ? reader_.blank(at + 1) : at;
+}
+
+const char* EventParser::separators_end(const char* at, bool& comma) const {
+  for (; at < reader_.end() && separates(*at); ++at) comma |= *at == ',';
+  return at;
+}
+
+Outcome EventParser::event(const char* begin, const char*& end, bool last) {
+  const Outcome outcome = reader_.read(begin, event_);
+  if (outcome != Outcome::whole) return outcome;
+  end = event_.end;
+  if (end >= reader_.end() && !last) return Outcome::cut;
+  if (end < reader_.end() && !follows_event(*end)) return Outcome::broken;
+  if (lenient && static_cast<uint64_t>(end - begin) >= kLong) return Outcome::broken;
+  keep(event_);
+  return Outcome::whole;
+}
+
+Outcome EventParser::other_item(const char*& end) {
+  uint32_t mended = 0;
+  const Outcome outcome = reader_.pass(end, mended);
+  if (outcome != Outcome::whole) return outcome;
+  first_ = false;
+  ++skipped;
+  repaired += mended;
+  return outcome;
+}
+
+const char* EventParser::stop(const char* at) {
+  state_ = State::stopped;
+  return at;
+}
+
+void EventParser::keep(const Event& event) {
+  const auto size = static_cast<uint64_t>(event.end - event.begin);
+  first_ = false;
+  ++events;
+  longest = std::max(longest, size);
+  long_events += size >= kLong ? 1 : 0;
+  repaired += event.repaired;
+  if (count_replaced && has_replacement(event.begin, event.end)) ++replaced;
+  table.add(event, structure_.escapes);
+}
+
+bool EventParser::accept(std::string_view text) {
+  padded_.assign(text);
+  padded_.append(kMargin, '\0');
+  scan(padded_.data(), text.size(), /*last=*/true, path_, structure_);
+  reader_.start(padded_.data(), text.size(), structure_);
+  if (text.empty() || text[0] != '{' || reader_.read(padded_.data(), event_) != Outcome::whole)
+    return false;
+  if (static_cast<size_t>(event_.end - event_.begin) != text.size()) return false;
+  keep(event_);
+  return true;
+}
+
+}  // namespace overlap_native

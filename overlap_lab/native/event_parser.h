@@ -1,0 +1,72 @@
+// The list of events of a Chrome trace, read piece by piece.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "event_reader.h"
+#include "event_table.h"
+#include "keys.h"
+#include "structure.h"
+
+namespace overlap_native {
+
+enum class State : uint8_t {
+  reading,   // wants more text
+  stopped,   // what comes next is for another reader to judge
+  closed,    // read the bracket that closes the list
+  not_utf8,  // some of the text was not UTF-8
+};
+
+/// Starts behind the bracket that opens the list. Text is handed over in pieces; of each the part
+/// up to the last whole event is used, and the next piece must begin where that part ended.
+class EventParser {
+ public:
+  explicit EventParser(Path path) : path_(path), reader_(orders_) {}
+
+  /// Read events; returns how many bytes were used. `last`: no text follows.
+  size_t parse(const char* text, size_t size, bool last);
+
+  /// Read one event that was not in the text as it is; False where it is no event.
+  bool accept(std::string_view event);
+
+  State state() const { return state_; }
+  void resume() { state_ = State::reading; }
+
+  /// Whether commas between events may be missing or too many, as where a damaged list is read on.
+  bool lenient = false;
+  /// Whether to count events with a replacement character in them.
+  bool count_replaced = false;
+
+  EventTable table;
+  uint64_t events = 0;
+  uint64_t repaired = 0;  // objects with repeated keys or NaN
+  uint64_t replaced = 0;  // events with a replacement character
+  uint64_t skipped = 0;   // items that are no objects
+  uint64_t longest = 0;   // bytes of the longest event
+  uint64_t long_events = 0;
+  static constexpr uint64_t kLong = 1 << 16;
+
+ private:
+  size_t parse_piece(const char* text, size_t size, bool last);
+  const char* item(const char* at, bool last);
+  const char* comma_end(const char* at, bool& comma) const;
+  const char* separators_end(const char* at, bool& comma) const;
+  Outcome event(const char* begin, const char*& end, bool last);
+  Outcome other_item(const char*& end);
+  const char* stop(const char* at);
+  void keep(const Event& event);
+
+  Path path_;
+  KeyOrders orders_;
+  EventReader reader_;
+  Structure structure_;
+  Event event_;
+  std::string padded_;
+  State state_ = State::reading;
+  bool first_ = true;
+};
+
+}  // namespace overlap_native

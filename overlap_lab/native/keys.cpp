@@ -1,0 +1,132 @@
+#include "keys.h"
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace overlap_native {
+
+namespace {
+
+constexpr size_t kMaxNodes = 1 << 14;
+constexpr uint16_t kMaxChildren = 64;
+constexpr uint16_t kMaxDepth = 128;
+constexpr uint32_t kMaxLength = 1 << 12;
+
+using Named = std::pair<std::string_view, Key>;
+
+constexpr std::array<Named, 8> kEventKeys{{
+    {"ph", Key::phase},
+    {"cat", Key::category},
+    {"name", Key::name},
+    {"pid", Key::process},
+    {"tid", Key::thread},
+    {"ts", Key::start},
+    {"dur", Key::duration},
+    {"args", Key::arguments},
+}};
+constexpr std::array<Named, 11> kArgumentKeys{{
+    {"correlation", Key::correlation},
+    {"device", Key::device},
+    {"stream", Key::stream},
+    {"bytes", Key::bytes},
+    {"size", Key::size},
+    {"kind", Key::kind},
+    {"graph id", Key::graph},
+    {"hsa_queue", Key::hsa_queue},
+    {"queue", Key::queue},
+    {"wait_on_stream", Key::wait_stream},
+    {"wait_on_cuda_event_record_corr_id", Key::wait_correlation},
+}};
+
+template <size_t size>
+Key found_in(const std::array<Named, size>& table, std::string_view key) {
+  for (const Named& entry : table) {
+    if (entry.first == key) return entry.second;
+  }
+  return Key::other;
+}
+
+Key meaning(Place place, std::string_view key) {
+  if (place == Place::event) return found_in(kEventKeys, key);
+  return place == Place::arguments ? found_in(kArgumentKeys, key) : Key::other;
+}
+
+uint64_t first_bytes(const char* key, size_t length) {
+  uint64_t value;
+  std::memcpy(&value, key, sizeof value);
+  return length >= 8 ? value : value & ((uint64_t{1} << (8 * length)) - 1);
+}
+
+}  // namespace
+
+KeyOrders::KeyOrders() : nodes_(1 + 3) {
+  for (const Place place : {Place::event, Place::arguments, Place::elsewhere}) {
+    nodes_[root(place)].place = place;
+  }
+}
+
+void KeyOrders::spell(uint32_t at, const char* text, size_t length) {
+  if (length > kSpelled) return;
+  std::memcpy(nodes_[at].spelled.data(), text, length);
+  nodes_[at].spelled_length = static_cast<uint32_t>(length);
+}
+
+bool KeyOrders::is(const Node& node, const char* key, size_t length, uint64_t first) const {
+  return node.first == first && node.length == length &&
+         (length <= 8 || std::memcmp(text_.data() + node.offset + 8, key + 8, length - 8) == 0);
+}
+
+uint32_t KeyOrders::step(uint32_t at, const char* key, size_t length) {
+  const uint64_t first = first_bytes(key, length);
+  const uint32_t recent = nodes_[at].recent;
+  if (recent != 0 && is(nodes_[recent], key, length, first)) return recent;
+  uint32_t next = nodes_[at].child;
+  while (next != 0 && !is(nodes_[next], key, length, first)) next = nodes_[next].sibling;
+  if (next == 0) next = add(at, key, length, first);
+  nodes_[at].recent = next;
+  return next;
+}
+
+uint32_t KeyOrders::add(uint32_t parent, const char* key, size_t length, uint64_t first) {
+  const Node& before = nodes_[parent];
+  const bool full = nodes_.size() >= kMaxNodes || before.children >= kMaxChildren;
+  if (full || before.depth >= kMaxDepth || length > kMaxLength) return 0;
+  Node node;
+  node.first = first;
+  node.offset = static_cast<uint32_t>(text_.size());
+  node.length = static_cast<uint32_t>(length);
+  node.parent = parent;
+  node.sibling = before.child;
+  node.depth = static_cast<uint16_t>(before.depth + 1);
+  node.place = before.place;
+  node.key = meaning(before.place, {key, length});
+  node.repeated = before.repeated || on_path(parent, key, length, first);
+  text_.append(key, length);
+  const auto at = static_cast<uint32_t>(nodes_.size());
+  nodes_[parent].child = at;
+  ++nodes_[parent].children;
+  nodes_.push_back(node);
+  return at;
+}
+
+bool KeyOrders::on_path(uint32_t at, const char* key, size_t length, uint64_t first) const {
+  for (; nodes_[at].depth != 0; at = nodes_[at].parent) {
+    if (is(nodes_[at], key, length, first)) return true;
+  }
+  return false;
+}
+
+Key ObjectKeys::add_apart(std::string_view key) {
+  if (seen_ == nullptr) {
+    seen_ = std::make_unique<std::unordered_set<std::string>>();
+    for (const auto* node = &orders_.node(at_); node->depth != 0;
+         node = &orders_.node(node->parent)) {
+      seen_->emplace(orders_.text(*node));
+    }
+  }
+  repeated_ |= !seen_->emplace(key).second;
+  return meaning(place_, key);
+}
+
+}  // namespace overlap_native
