@@ -241,6 +241,14 @@ void add_parts(nb::module_& m) {
 }  // namespace overlap_native
 
 NB_MODULE(_native, m) {
+  m.doc() = "The readers' core: text in, columns out. See _native.pyi.";
+  nb::list offered;
+  for (const char* name :
+       {"EventParser", "Path", "State", "fastest_path", "integer", "nanoseconds", "nesting_depth",
+        "path_supported", "scan", "unescaped", "unsigned_integer"}) {
+    offered.append(name);
+  }
+  m.attr("__all__") = offered;
   overlap_native::add_parts(m);
   overlap_native::add_parser(m);
 }
