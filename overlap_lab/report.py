@@ -66,6 +66,9 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     title: str = ""
 
+    def __repr__(self) -> str:
+        return f"Table({len(self.rows):,} rows of {', '.join(column.name for column in self.columns)})"
+
     def to_pandas(self) -> pd.DataFrame:
         import pandas as pd
 
@@ -92,12 +95,24 @@ class Report:
     tables: Mapping[str, Table]
     findings: tuple[Finding, ...]
 
+    def __repr__(self) -> str:
+        tables = ", ".join(self.tables) or "none"
+        return f"Report({self.verdict!r}, {len(self.measurements)} measurements, tables: {tables})"
+
+    @property
+    def verdict(self) -> str:
+        """What blocks, how often, what it costs and where, in one sentence."""
+        found = (finding.title for finding in self.findings if finding.rule == "verdict")
+        return next(found, "no verdict was reached")
+
     def measurement(self, tag: str, **scope: int) -> Measurement:
         """The measurement with exactly this tag and scope; raises UsageError where there is none."""
         for measurement in self.measurements:
             if measurement.tag == tag and dict(measurement.scope) == scope:
                 return measurement
-        raise UsageError(f"the report has no measurement {tag!r} with scope {scope}")
+        there = ", ".join(str(dict(one.scope) or "none") for one in self.by_tag(tag)[:8])
+        known = f"its scopes: {there}" if there else "`measurements` lists all there are"
+        raise UsageError(f"the report has no measurement {tag!r} with scope {scope or 'none'}; {known}")
 
     def value(self, tag: str, **scope: int) -> int | float | None:
         """The value of `measurement(tag, **scope)`."""

@@ -153,6 +153,11 @@ class Trace:
     def __len__(self) -> int:
         return int(self.kind.size)
 
+    def __repr__(self) -> str:
+        devices = ", ".join(self.source.devices.values()) or "no device named"
+        files = ", ".join(self.source.files) or "no file"
+        return f"Trace({len(self):,} rows, {self.source.format}, {devices}, {files})"
+
     def where(self, selected: npt.NDArray[Any]) -> Trace:
         """The rows of a mask or index array, in the given order of rows."""
         picked = {name: getattr(self, name)[selected] for name in COLUMNS}

@@ -76,6 +76,10 @@ class Comparison:
     differences: tuple[Difference, ...]
     notes: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        changed = sum(one.verdict not in (Verdict.SAME, Verdict.INCOMPARABLE) for one in self.differences)
+        return f"Comparison({self.sampling}, {changed} of {len(self.differences)} measures differ)"
+
     def difference(self, tag: str, **scope: int) -> Difference | None:
         """The difference with exactly this tag and scope, None where neither side has it."""
         return next((d for d in self.differences if d.tag == tag and dict(d.scope) == scope), None)

@@ -39,9 +39,7 @@ def device_lines(report: Report) -> list[Line]:
 
 
 def _said(report: Report) -> Line:
-    found = next((one for one in report.findings if one.rule == "verdict"), None)
-    text = "no verdict was reached" if found is None else printable(found.title)
-    return Line(text, verdict_style(report))
+    return Line(printable(report.verdict), verdict_style(report))
 
 
 def _device_sentence(report: Report, numbers: Numbers, device: Scope) -> str:

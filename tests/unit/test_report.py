@@ -43,6 +43,22 @@ def test_an_unknown_tag_is_named() -> None:
         REPORT.value("host/blokced")
 
 
+def test_a_wrong_scope_is_answered_with_those_there_are() -> None:
+    with pytest.raises(UsageError, match=r"its scopes: none, \{'process': 1\}, "):
+        REPORT.value("host/blocked", device=1)
+
+
+def test_without_a_finding_there_is_no_verdict() -> None:
+    assert REPORT.verdict == "no verdict was reached"
+
+
+def test_a_report_and_a_table_are_one_short_line_in_a_shell() -> None:
+    table = Table((Column("call", "text"), Column("blocked", "ns")), (("hipMemcpy", 7),) * 1000)
+    assert repr(table) == "Table(1,000 rows of call, blocked)"
+    report = dataclasses.replace(REPORT, tables={"waits": table})
+    assert repr(report) == "Report('no verdict was reached', 4 measurements, tables: waits)"
+
+
 def test_a_value_that_does_not_apply_is_none_with_a_reason() -> None:
     measurement = REPORT.measurement("device/busy")
     assert (measurement.value, measurement.reason) == (None, "no device records")

@@ -187,3 +187,12 @@ def test_ranges_nest_deeper_than_16_bits_count() -> None:
     columns = {"kind": [Kind.RANGE] * size, "start_ns": range(size), "end_ns": range(2 * size, size, -1)}
     trace = Trace.from_columns(columns, names=(), source=Source())
     assert trace.depth.tolist() == list(range(size))
+
+
+def test_a_trace_is_one_short_line_in_a_shell() -> None:
+    source = Source(files=("run.db",), format="rocpd", devices={0: "MI300X"})
+    trace = Trace.from_columns({"kind": [Kind.API] * 1000}, names=(), source=source)
+    assert repr(trace) == "Trace(1,000 rows, rocpd, MI300X, run.db)"
+    assert repr(Trace.from_columns({}, names=(), source=Source())) == (
+        "Trace(0 rows, memory, no device named, no file)"
+    )

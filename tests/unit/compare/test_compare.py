@@ -106,6 +106,11 @@ def test_one_run_a_side_is_marked() -> None:
     assert compare(SYNC, ASYNC).sampling is Sampling.SINGLE_RUN
 
 
+def test_a_comparison_is_one_short_line_in_a_shell() -> None:
+    same = compare(SYNC, SYNC)
+    assert repr(same) == f"Comparison(single run, 0 of {len(same.differences)} measures differ)"
+
+
 def _several(report: Report) -> Report:
     """The report as one of several devices: without the values of the whole trace."""
     return replace(report, measurements=tuple(m for m in report.measurements if "device" in m.scope))
