@@ -33,13 +33,20 @@ def run(arguments: argparse.Namespace) -> int:
     from overlap_lab.compare import compare
 
     refuse_to_overwrite(arguments.json, force=arguments.force)
-    comparison = compare(report_at(arguments.baseline), report_at(arguments.candidate))
+    baseline, candidate = report_at(arguments.baseline), report_at(arguments.candidate)
+    comparison = compare(baseline, candidate)
     if arguments.json != STDOUT:
         from overlap_lab.render.compare_text import comparison_text
 
         screen = sys.stdout
         print(
-            comparison_text(comparison, width=width_of(screen), colour=colour_of(screen), full=arguments.full)
+            comparison_text(
+                comparison,
+                verdicts=(baseline.verdict, candidate.verdict),
+                width=width_of(screen),
+                colour=colour_of(screen),
+                full=arguments.full,
+            )
         )
     if arguments.json is not None:
         from overlap_lab.render.compare_json import comparison_to_json

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from overlap_lab.compare import Comparison, Difference, Explanation, Verdict
@@ -35,18 +35,25 @@ _ORDER: Final = (
 
 
 def comparison_text(
-    comparison: Comparison, *, width: int = 120, colour: bool = False, full: bool = False
+    comparison: Comparison,
+    *,
+    verdicts: tuple[str, str] | None = None,
+    width: int = 120,
+    colour: bool = False,
+    full: bool = False,
 ) -> str:
     """What changed: the window's difference explained first, then measure by measure.
 
-    Measures that are the same on both sides are counted, not listed, unless `full`.
+    `verdicts`, those of the two reports, are said below their names. Measures that are the same on both sides
+    are counted, not listed, unless `full`.
     """
+    said_of_baseline, said_of_candidate = verdicts or ("", "")
     table = comparison_table(comparison, full=full)
     head, *rows = aligned(table, width=width, right=NUMBER_COLUMNS)
     hidden = len(comparison.differences) - len(table.rows)
     lines = [
-        Line(f"baseline   {_name(comparison.baseline)}"),
-        Line(f"candidate  {_name(comparison.candidate)}"),
+        *_side("baseline ", comparison.baseline, said_of_baseline, width),
+        *_side("candidate", comparison.candidate, said_of_candidate, width),
         *wrapped((Line(explained(one), Style.HEADING) for one in comparison.explanations), width),
         *wrapped((Line(f"note: {printable(note)}", Style.WARNING) for note in comparison.notes), width),
         Line(""),
@@ -126,6 +133,12 @@ def _signed_ns(value: int) -> str:
 def _judged_line(text: str, cells: tuple[Cell, ...]) -> Line:
     styles = {Verdict.BETTER.value: Style.GOOD, Verdict.WORSE.value: Style.BAD}
     return Line(text, styles.get(str(cells[VERDICT_AT]), Style.PLAIN))
+
+
+def _side(word: str, source: Mapping[str, object], verdict: str, width: int) -> Iterator[Line]:
+    yield Line(f"{word}  {_name(source)}")
+    if verdict:
+        yield from wrapped([Line(f"  {printable(verdict)}")], width)
 
 
 def _name(source: Mapping[str, object]) -> str:

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from overlap_lab.compare import compare
+from overlap_lab.render.compare_text import comparison_text
+from tests.unit.render.made_report import made_report
+
+SYNC, ASYNC = made_report(), made_report(name="hipFree")
+COMPARISON = compare(SYNC, ASYNC)
+
+
+def test_each_side_says_its_own_verdict_below_its_name() -> None:
+    lines = comparison_text(COMPARISON, verdicts=(SYNC.verdict, ASYNC.verdict)).splitlines()
+    assert lines[:4] == [
+        "baseline   run.csv",
+        "  hipMemcpy drains device 0",
+        "candidate  run.csv",
+        "  hipFree drains device 0",
+    ]
+
+
+def test_without_verdicts_there_are_only_the_names() -> None:
+    assert comparison_text(COMPARISON).splitlines()[:2] == ["baseline   run.csv", "candidate  run.csv"]
