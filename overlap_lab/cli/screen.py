@@ -8,14 +8,13 @@ from typing import Final, TextIO
 
 __all__ = ["colour_of", "width_of"]
 
-_PIPED_WIDTH: Final = 120
 _WIDEST: Final = 160
 """Past this, the eye loses the line."""
 
 
 def width_of(stream: TextIO) -> int:
-    """Columns to fill: the terminal's, or 120 where the text goes into a file or pipe."""
-    return min(shutil.get_terminal_size().columns, _WIDEST) if stream.isatty() else _PIPED_WIDTH
+    """Columns to fill: the terminal's, and the most where the text goes into a file or pipe."""
+    return min(shutil.get_terminal_size().columns, _WIDEST) if stream.isatty() else _WIDEST
 
 
 def colour_of(stream: TextIO) -> bool:
