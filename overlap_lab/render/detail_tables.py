@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from overlap_lab.render.numbers import records
 from overlap_lab.render.summary import quality_table, run_ahead_table
@@ -39,11 +39,20 @@ def _shown(report: Report, name: str, title: str) -> Table:
         return Table((), (), title)
     kept = [column for column in table.columns if column.name not in (*_PLACES, "end", "start_absolute")]
     rows: list[tuple[Cell, ...]] = [
-        (*(row[column.name] for column in kept), _where(row[place] for place in _PLACES if place in row))
+        (
+            *(_said(row, column.name) for column in kept),
+            _where(row[place] for place in _PLACES if place in row),
+        )
         for row in records(table)
     ]
     heads = [*map(_head, kept), Column("where", "text")]
     return _without_empty_columns(heads, rows, title)
+
+
+def _said(row: Mapping[str, Cell], name: str) -> Cell:
+    """A reason is a word of ours, printed as words; names from the trace stay as they are."""
+    cell = row[name]
+    return cell.replace("_", " ") if name == "reason" and isinstance(cell, str) else cell
 
 
 def _head(column: Column) -> Column:

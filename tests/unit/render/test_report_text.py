@@ -42,6 +42,12 @@ def test_where_a_wait_was_made_is_told_with_it() -> None:
     assert "backward > aten::item" in report_text(REPORT)
 
 
+def test_a_reason_is_printed_in_words_and_never_as_a_name_of_the_code() -> None:
+    text = report_text(REPORT)
+    assert "sync copy" in text
+    assert "sync_copy" not in text
+
+
 def test_only_faults_that_occurred_are_listed() -> None:
     text = report_text(REPORT)
     assert "quality/unlinked_ops" in text
