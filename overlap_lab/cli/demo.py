@@ -19,7 +19,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from overlap_lab.cli.demo_results import DemoRun, compared, repeats_table, write_json, write_page
+from overlap_lab.cli.demo_results import (
+    DemoRun,
+    compared,
+    doubts_of,
+    repeats_table,
+    write_json,
+    write_page,
+)
 from overlap_lab.cli.demo_workload import BackwardLoop, Mode, Shape
 from overlap_lab.cli.screen import colour_of, width_of
 from overlap_lab.compare import Comparison
@@ -89,16 +96,20 @@ def _show(folder: Path, runs: dict[Mode, _Repeats]) -> None:
         trace = load(folder / _trace_name(mode))
         sections.append(PageSection(mode.value, trace, analyze(trace)))
     reports = {section.title: section.report for section in sections}
-    comparisons = compared(reports)
-    repeats = repeats_table({mode.value: of_mode.runs for mode, of_mode in runs.items()})
-    _print_summary(reports, comparisons, repeats)
+    every_run = {mode.value: of_mode.runs for mode, of_mode in runs.items()}
+    doubts = doubts_of(every_run)
+    comparisons = compared(reports, doubts)
+    repeats = repeats_table(every_run)
+    _print_summary(reports, comparisons, doubts, repeats)
     write_page(folder / "report.html", sections, comparisons, repeats)
     write_json(folder / "report.json", reports, comparisons, repeats)
     written = [*(_trace_name(mode) for mode in runs), "report.html", "report.json"]
     print(f"wrote {', '.join(str(folder / name) for name in written)}")
 
 
-def _print_summary(reports: dict[str, Report], comparisons: list[Named], repeats: Table) -> None:
+def _print_summary(
+    reports: dict[str, Report], comparisons: list[Named], doubts: dict[str, str], repeats: Table
+) -> None:
     from overlap_lab.render.aligned import aligned
     from overlap_lab.render.compare_text import explained
     from overlap_lab.render.lines import printed
@@ -115,6 +126,8 @@ def _print_summary(reports: dict[str, Report], comparisons: list[Named], repeats
     for title, comparison in comparisons:
         for explanation in comparison.explanations:
             print(f"{title}: {explained(explanation)}")
+        if title in doubts:
+            print(f"  {doubts[title]}")
     print(f"\n{repeats.title}")
     print("\n".join(aligned(repeats, width=width)))
     print("\nDetails: overlap-lab analyze FILE, overlap-lab compare FILE FILE, and the page")

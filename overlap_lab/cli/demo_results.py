@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +14,12 @@ from overlap_lab.capture.host import HostCapture
 from overlap_lab.compare import Comparison, compare
 from overlap_lab.loaders import load
 from overlap_lab.report import Column, Report, Table
+from overlap_lab.units import format_ns
 
 if TYPE_CHECKING:
     from overlap_lab.render.html import PageSection
 
-__all__ = ["SCHEMA", "DemoRun", "compared", "repeats_table", "write_json", "write_page"]
+__all__ = ["SCHEMA", "DemoRun", "compared", "doubts_of", "repeats_table", "write_json", "write_page"]
 
 SCHEMA = "overlap_lab.demo/1"
 
@@ -65,9 +66,33 @@ def blocked_but_terminal_ns(report: Report) -> int:
     return sum(int(row[blocked] or 0) for row in waits.rows if not row[terminal])
 
 
-def compared(reports: Mapping[str, Report]) -> list[tuple[str, Comparison]]:
-    """Every mode against every later one, in the order of `reports`."""
-    return [(f"{a} -> {b}", compare(reports[a], reports[b])) for a, b in combinations(reports, 2)]
+def compared(reports: Mapping[str, Report], doubts: Mapping[str, str]) -> list[tuple[str, Comparison]]:
+    """Every mode against every later one, each with its doubt as the first of its notes."""
+    found = [(_pair(a, b), compare(reports[a], reports[b])) for a, b in combinations(reports, 2)]
+    return [
+        (pair, replace(one, notes=(doubts[pair], *one.notes)) if pair in doubts else one)
+        for pair, one in found
+    ]
+
+
+def doubts_of(runs: Mapping[str, Sequence[DemoRun]]) -> dict[str, str]:
+    """Why all runs do not say which of two modes is faster, for the pairs whose windows overlap."""
+    windows = {mode: sorted(run.window_ns for run in of_mode) for mode, of_mode in runs.items()}
+    return {
+        _pair(
+            a, b
+        ): f"UNDECIDED which is faster: all runs took {_span(windows[a])} against {_span(windows[b])}"
+        for a, b in combinations(windows, 2)
+        if windows[a][0] <= windows[b][-1] and windows[b][0] <= windows[a][-1]
+    }
+
+
+def _pair(baseline: str, candidate: str) -> str:
+    return f"{baseline} -> {candidate}"
+
+
+def _span(windows_ns: Sequence[int]) -> str:
+    return f"{format_ns(windows_ns[0])} to {format_ns(windows_ns[-1])}"
 
 
 def repeats_table(runs: Mapping[str, Sequence[DemoRun]]) -> Table:
