@@ -86,7 +86,7 @@ _HOST: dict[str, Entry] = {
     "host/polling_span": Entry("ns", "From first to last query", _NEITHER),
 }
 _DEVICE: dict[str, Entry] = {
-    "host/blocked_while_idle": Entry("ns", "Host blocked while the device was idle", _LOWER),
+    "host/blocked_while_idle": Entry("ns", "Host blocked while the device did nothing", _LOWER),
     "device/busy": Entry("ns", "Device busy", _NEITHER),
     "device/window": Entry("ns", "Window", _LOWER),
     "device/idle": Entry("ns", "Device idle", _LOWER),

@@ -47,6 +47,10 @@ _MEANINGS: Final = (
         "Time inside host calls that really waited for the device: evidence decides, not the name alone.",
     ),
     (
+        "while the device did nothing",
+        "Blocked time beside an empty device, also outside of its window: it can exceed the idle time.",
+    ),
+    (
         "final wait",
         "A wait with no device work after it. It has to come somewhere, so `overlap` leaves it out.",
     ),
@@ -75,6 +79,7 @@ _MEANINGS: Final = (
         "run-ahead",
         "From a launch call's start to its op's: how far the host leads (near the launch floor: not at all).",
     ),
+    ("launch floor", "What a launch onto an empty stream costs at best: the 10th percentile of its run-ahead."),
 )
 
 

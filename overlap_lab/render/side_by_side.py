@@ -25,7 +25,7 @@ _DEVICE: Final = (
     ("  counting the final wait", "overlap/ratio_literal"),
 )
 _HOST: Final = (
-    ("  while the device idled", "host/blocked_while_idle"),
+    ("  while the device did nothing", "host/blocked_while_idle"),
     ("run-ahead, median", "run_ahead/median"),
     ("launch floor", "launch/floor"),
 )
