@@ -3,7 +3,7 @@
 The FMHA backward of N layers runs on one stream of the CPU host target (no GPU is needed, and none is used):
 sync reads the sequence borders with blocking copies, async prepares the workspace in stream order, device
 prepares it with a kernel. The modes take turns, so that what else the machine does meets all of them; the
-trace of each mode's median run is kept.
+trace of each mode's median run is kept. Where the windows of all runs overlap, it says UNDECIDED.
 
   overlap-lab demo
   overlap-lab demo --modes sync,async --layers 8 --repeats 10 --out results
