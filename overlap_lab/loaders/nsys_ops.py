@@ -1,4 +1,4 @@
-"""Device ops of a Nsight Systems export: kernels, copies, memsets, and whole graphs."""
+"""Device ops of an Nsight Systems export: kernels, copies, memsets, and whole graphs."""
 
 from __future__ import annotations
 

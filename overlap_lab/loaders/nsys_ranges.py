@@ -1,4 +1,4 @@
-"""NVTX ranges and marks of a Nsight Systems export."""
+"""NVTX ranges and marks of an Nsight Systems export."""
 
 from __future__ import annotations
 

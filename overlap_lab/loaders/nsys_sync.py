@@ -1,4 +1,4 @@
-"""Synchronization records of a Nsight Systems export: which stream or event a host call waited for.
+"""Synchronization records of an Nsight Systems export: which stream or event a host call waited for.
 
 `syncType` alone is not believed: real exports give stream synchronizes the number that their own ENUM table
 calls a stream's wait for an event. The runtime call with the record's correlation id says what it was.

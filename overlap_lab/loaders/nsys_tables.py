@@ -1,4 +1,4 @@
-"""Tables of a Nsight Systems export, whatever tables and columns its version has."""
+"""Tables of an Nsight Systems export, whatever tables and columns its version has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Nsight Systems export says about processes, devices, contexts and streams."""
+"""What an Nsight Systems export says about processes, devices, contexts and streams."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ _PACKED: Final = {
 _PERFETTO: Final = "a Perfetto trace; record with rocprofv3 -f rocpd, or use the .db file it came from"
 _SUFFIXES: Final = {
     ".otf2": "an OTF2 archive has no correlation ids; record with rocprofv3 -f rocpd instead",
-    ".nsys-rep": "a Nsight Systems report; convert it with: nsys export --type sqlite",
-    ".qdrep": "a Nsight Systems report; convert it with: nsys export --type sqlite",
+    ".nsys-rep": "an Nsight Systems report; convert it with: nsys export --type sqlite",
+    ".qdrep": "an Nsight Systems report; convert it with: nsys export --type sqlite",
     ".pftrace": _PERFETTO,
     ".perfetto-trace": _PERFETTO,
 }
