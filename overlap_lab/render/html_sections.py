@@ -79,7 +79,7 @@ _MEANINGS: Final = (
         "run-ahead",
         "From a launch call's start to its op's: how far the host leads (near the launch floor: not at all).",
     ),
-    ("launch floor", "What a launch onto an empty stream costs at best: the 10th percentile of its run-ahead."),
+    ("launch floor", "What a launch onto an empty stream costs at best: the 10th percentile there."),
 )
 
 
