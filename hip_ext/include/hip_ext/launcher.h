@@ -1,8 +1,7 @@
 // One FMHA backward on a stream, with its workspace prepared in one of three ways.
 //
-//   sync     two hipMemcpy read the sequence borders, the host packs the metadata, allocates
-//   exactly
-//            what is needed and copies it back. Blocks the host for everything queued before it.
+//   sync     two hipMemcpy read the sequence borders, the host packs the metadata, allocates what
+//            is needed and no more, and copies it back. Blocks the host for all queued before it.
 //   async    a workspace of the upper bound; copy, pack and copy back are stream operations.
 //   device   a workspace of the upper bound; one small kernel writes the metadata.
 //
