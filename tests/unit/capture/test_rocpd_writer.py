@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -87,14 +88,14 @@ def test_what_a_capture_says_about_itself_is_in_the_source(trace: Trace) -> None
 
 def test_the_joined_views_of_rocprofv3_files_work(tmp_path: Path) -> None:
     write_rocpd(RECORDING, tmp_path / "trace.db")
-    connection = sqlite3.connect(tmp_path / "trace.db")
-    joined = connection.execute(
+    joined = (
         "SELECT r.name, k.name FROM kernels k JOIN regions r ON r.stack_id = k.stack_id AND r.guid = k.guid"
     )
-    assert ("hipLaunchKernel", "kernel<a, b>") in joined.fetchall()
-    assert connection.execute("SELECT name, size FROM memory_copies").fetchall() == [
-        ("MEMORY_COPY_DEVICE_TO_HOST", 64)
-    ]
+    with closing(sqlite3.connect(tmp_path / "trace.db")) as connection:
+        names = connection.execute(joined).fetchall()
+        copies = connection.execute("SELECT name, size FROM memory_copies").fetchall()
+    assert ("hipLaunchKernel", "kernel<a, b>") in names
+    assert copies == [("MEMORY_COPY_DEVICE_TO_HOST", 64)]
 
 
 def test_writing_replaces_a_file_whole_and_leaves_no_partial_one(tmp_path: Path) -> None:
@@ -104,16 +105,19 @@ def test_writing_replaces_a_file_whole_and_leaves_no_partial_one(tmp_path: Path)
     assert [path.name for path in tmp_path.iterdir()] == ["trace.db"]
 
 
+def columns_of(path: Path) -> dict[str, list[str]]:
+    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as connection:
+        return {
+            table: [column[0] for column in connection.execute(f'SELECT * FROM "rocpd_{table}"').description]
+            for table in BASE_TABLES
+        }
+
+
 def test_columns_are_those_of_a_real_rocprofv3_file(tmp_path: Path) -> None:
     if not SAMPLE.exists():
         pytest.skip("the real capture lies outside of this repository")
     write_rocpd(RECORDING, tmp_path / "trace.db")
-    ours = sqlite3.connect(tmp_path / "trace.db")
-    real = sqlite3.connect(f"file:{SAMPLE}?mode=ro&immutable=1", uri=True)
+    ours, theirs = columns_of(tmp_path / "trace.db"), columns_of(SAMPLE)
+    added_later = {"graph_exec_id", "graph_node_id"}  # schema 3.0.2
     for table in BASE_TABLES:
-        names = [
-            [column[0] for column in connection.execute(f'SELECT * FROM "rocpd_{table}"').description]
-            for connection in (ours, real)
-        ]
-        added_later = {"graph_exec_id", "graph_node_id"}  # schema 3.0.2
-        assert [name for name in names[0] if name not in added_later] == names[1], table
+        assert [name for name in ours[table] if name not in added_later] == theirs[table], table
