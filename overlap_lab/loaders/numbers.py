@@ -70,6 +70,8 @@ def _slow_decimal(value: object, decimals: int) -> int:
         return ABSENT
     try:
         number = Decimal(value.strip().replace(",", ".") if isinstance(value, str) else value)
+        if number.is_zero():
+            return 0  # at any exponent, also at one past the next line's bound
         if not number.is_finite() or number.adjusted() + decimals > 19:
             return ABSENT
         scaled = int((number.scaleb(decimals) + Decimal("0.5")).__floor__())
@@ -89,6 +91,8 @@ def integer(value: object, absent: int = ABSENT) -> int:
         if text[:2].lower() == "0x":
             return int(text, 16)
         number = Decimal(text)
+        if number.is_zero():
+            return 0
         return int(number) if number.adjusted() <= _DIGITS else absent  # 1e999999999 would take hours
     except (ValueError, InvalidOperation, OverflowError):
         return absent

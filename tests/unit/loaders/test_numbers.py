@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from decimal import ROUND_FLOOR, Decimal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlap_lab.loaders.numbers import decimal_column, integer_column, unsigned_column
+from overlap_lab.loaders.numbers import decimal_column, integer, integer_column, unsigned_column
 from overlap_lab.schema import ABSENT
 
 
@@ -24,6 +25,12 @@ def test_the_fourth_decimal_rounds_half_up() -> None:
 def test_signs_exponents_blanks_and_decimal_commas_are_read() -> None:
     found = decimal_column(["-0.5", "1e3", " 7 ", "2,5", "+1"])
     assert found.tolist() == [-500, 1_000_000, 7000, 2500, 1000]
+
+
+@pytest.mark.parametrize("text", ["0E20", "-0e99", "0.0e+30", "0e999999999"])
+def test_zero_is_zero_at_any_exponent(text: str) -> None:
+    assert decimal_column([text]).tolist() == [0]
+    assert integer(text) == 0
 
 
 def test_what_is_no_number_or_does_not_fit_is_absent() -> None:
