@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from overlap_lab.errors import BrokenTrace
-from overlap_lab.report import SCHEMA, Better, Column, Finding, Measurement, Report, Severity, Table
+from overlap_lab.render.saved import constant_in, report_in
+from overlap_lab.report import SCHEMA, Finding, Measurement, Report, Table
 
 __all__ = ["reports_from_json", "reports_to_json"]
 
@@ -22,14 +23,14 @@ def reports_to_json(reports: Sequence[Report]) -> str:
 def reports_from_json(text: str | bytes, *, where: str) -> tuple[Report, ...]:
     """The reports that `reports_to_json` wrote; `where` names the file in an error."""
     try:
-        whole = json.loads(text)
-    except ValueError as error:
+        whole = json.loads(text, parse_constant=constant_in)
+    except (ValueError, RecursionError) as error:
         raise BrokenTrace(f"{where}: not a report: {error}") from error
     schema = whole.get("schema") if isinstance(whole, dict) else None
     if schema != SCHEMA:
         raise BrokenTrace(f"{where}: not a report: schema is {schema!r}, this version reads {SCHEMA!r}")
     try:
-        return tuple(_report(one) for one in whole.get("reports", [whole]))
+        return tuple(report_in(one) for one in whole.get("reports", [whole]))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BrokenTrace(f"{where}: a report with a missing or broken part: {error!r}") from error
 
@@ -73,44 +74,3 @@ def _plain_finding(finding: Finding) -> dict[str, Any]:
         "scope": dict(finding.scope),
         "evidence": dict(finding.evidence),
     }
-
-
-def _report(plain: Mapping[str, Any]) -> Report:
-    return Report(
-        source=dict(plain["source"]),
-        measurements=tuple(map(_measurement, plain["measurements"])),
-        tables={name: _table(table) for name, table in plain["tables"].items()},
-        findings=tuple(map(_finding, plain["findings"])),
-    )
-
-
-def _measurement(plain: Mapping[str, Any]) -> Measurement:
-    return Measurement(
-        tag=plain["tag"],
-        scope=dict(plain["scope"]),
-        value=plain["value"],
-        unit=plain["unit"],
-        title=plain["title"],
-        better=Better(plain["better"]),
-        reason=plain.get("reason"),
-        low=plain.get("low"),
-        high=plain.get("high"),
-    )
-
-
-def _table(plain: Mapping[str, Any]) -> Table:
-    return Table(
-        columns=tuple(Column(column["name"], column["unit"]) for column in plain["columns"]),
-        rows=tuple(tuple(row) for row in plain["rows"]),
-        title=plain.get("title", ""),
-    )
-
-
-def _finding(plain: Mapping[str, Any]) -> Finding:
-    return Finding(
-        rule=plain["rule"],
-        severity=Severity(plain["severity"]),
-        title=plain["title"],
-        scope=dict(plain["scope"]),
-        evidence=dict(plain["evidence"]),
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from overlap_lab.report import Cell, Measurement, Report, Scope, Table
+from overlap_lab.report import Cell, Column, Measurement, Report, Scope, Table
 
 __all__ = ["Numbers", "blocked_split", "records"]
 
@@ -64,6 +64,8 @@ def blocked_split(report: Report) -> tuple[int, int] | None:
     if table is None:
         return None
     names = [column.name for column in table.columns]
+    if Column("blocked", "ns") not in table.columns or "terminal" not in names:
+        return None
     blocked, terminal = names.index("blocked"), names.index("terminal")
     whole = sum(int(row[blocked] or 0) for row in table.rows)
     final = sum(int(row[blocked] or 0) for row in table.rows if row[terminal])

@@ -63,3 +63,52 @@ def test_what_is_no_report_is_refused_with_the_files_name(text: str, says: str) 
     with pytest.raises(BrokenTrace, match=says) as error:
         reports_from_json(text, where="saved.json")
     assert str(error.value).startswith("saved.json: ")
+
+
+def broken(place: tuple[str | int, ...], value: object) -> str:
+    plain = json.loads(reports_to_json([REPORT]))
+    inner = plain
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    return json.dumps(plain)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("measurements", 0, "value"), float("nan")),
+        (("measurements", 0, "value"), float("inf")),
+        (("measurements", 0, "value"), 10**400),
+        (("measurements", 0, "value"), "5"),
+        (("measurements", 0, "value"), True),
+        (("measurements", 0, "low"), []),
+        (("measurements", 0, "tag"), 3),
+        (("measurements", 0, "title"), None),
+        (("measurements", 0, "better"), "much"),
+        (("measurements", 0, "scope"), {"device": [0]}),
+        (("measurements", 0, "scope"), {"device": "0"}),
+        (("measurements",), {}),
+        (("source",), [["a", 1]]),
+        (("tables", "waits", "rows", 0), [1]),
+        (("tables", "waits", "rows", 0, 6), "soon"),
+        (("tables", "waits", "columns", 0, "unit"), 3),
+        (("findings", 0, "title"), 7),
+        (("findings", 0, "evidence"), {"a": {}}),
+    ],
+)
+def test_a_part_of_another_type_is_refused_at_the_door(place: tuple[str | int, ...], value: object) -> None:
+    with pytest.raises(BrokenTrace, match=r"^saved\.json: "):
+        reports_from_json(broken(place, value), where="saved.json")
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
+def test_a_number_that_json_has_not_is_refused(number: str) -> None:
+    text = reports_to_json([REPORT]).replace('"value": ', f'"value": {number}, "value_": ', 1)
+    with pytest.raises(BrokenTrace):
+        reports_from_json(text, where="saved.json")
+
+
+def test_nesting_without_end_is_refused() -> None:
+    with pytest.raises(BrokenTrace):
+        reports_from_json('{"schema": ' + "[" * 100_000, where="saved.json")
