@@ -21,7 +21,7 @@ from overlap_lab.metrics.steps import steps_table
 from overlap_lab.metrics.tables import tables_of
 from overlap_lab.quality import Quality, negative_rows_closed, overlong_ops_clipped, quality
 from overlap_lab.report import Measurement, Report
-from overlap_lab.schema import ABSENT_DEVICE, Cause
+from overlap_lab.schema import ABSENT_DEVICE, EARLIEST_NS, LATEST_NS, Cause
 from overlap_lab.trace import Trace
 
 __all__ = ["analyze"]
@@ -49,6 +49,8 @@ def analyze(trace: Trace, *, window: tuple[int, int] | None = None, steps: bool 
         raise UsageError(
             f"analyze: the window {window[0]}:{window[1]} is empty; its end must come after its start"
         )
+    if window is not None and not EARLIEST_NS <= window[0] < window[1] <= LATEST_NS:
+        raise UsageError(f"analyze: the window {window[0]}:{window[1]} is no time of any trace")
     closed = negative_rows_closed(trace)
     links = link(closed)
     repaired = overlong_ops_clipped(closed, links)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from overlap_lab import __version__
 from overlap_lab.cli import analyze, compare, demo
 from overlap_lab.cli.parser import Parser, add_verb
-from overlap_lab.errors import OverlapLabError
+from overlap_lab.errors import OverlapLabError, UsageError
 from overlap_lab.render.names import printable
 
 __all__ = ["main"]
@@ -26,8 +29,10 @@ CLOSED_PIPE: Final = 141
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; every error becomes one line on stderr and an exit code here, nowhere else."""
     try:
-        parsed = _parser().parse_args(arguments)
-        code: int = parsed.run(parsed)
+        with _warnings_on_one_line():
+            _prepare_stdout()
+            parsed = _parser().parse_args(arguments)
+            code: int = parsed.run(parsed)
         sys.stdout.flush()
     except OverlapLabError as error:
         return _failed(str(error))
@@ -42,8 +47,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+def _prepare_stdout() -> None:
+    """A letter that the terminal's encoding lacks is spelled out; a closed stdout is an error."""
+    if sys.stdout is None:
+        raise UsageError("standard output is closed; give it somewhere to go")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+class _OneLine(logging.Formatter):
+    """A file's name in a warning must not move the cursor."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(" ".join(record.getMessage().split()))
+
+
+@contextmanager
+def _warnings_on_one_line() -> Iterator[None]:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(logging.WARNING)
+    handler.setFormatter(_OneLine())
+    ours = logging.getLogger("overlap_lab")
+    ours.addHandler(handler)
+    try:
+        yield
+    finally:
+        ours.removeHandler(handler)
+
+
 def _failed(message: str) -> int:
-    print(f"overlap-lab: {printable(' '.join(message.split()))}", file=sys.stderr)
+    with suppress(OSError):  # a full disk behind stderr: the exit code still says it
+        print(f"overlap-lab: {printable(' '.join(message.split()))}", file=sys.stderr, flush=True)
     return USAGE_OR_INPUT
 
 

@@ -15,6 +15,7 @@ Writes trace_MODE.db (rocpd), report.html and report.json into the folder of --o
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -158,6 +159,8 @@ def _folder(out: str, modes: tuple[Mode, ...], *, force: bool) -> Path:
     if there and not force:
         raise UsageError(f"{folder}: {there[0]} exists; add --force to overwrite it, or name another --out")
     folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"{folder}: permission denied; name a folder to write in with --out")
     return folder
 
 

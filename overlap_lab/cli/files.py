@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import Final
@@ -31,6 +32,11 @@ def refuse_to_overwrite(path: str | None, *, force: bool) -> None:
         raise UsageError(f"{path} is a folder; name the file to write")
     if Path(path).exists() and not force:
         raise UsageError(f"{path} exists; add --force to overwrite it, or name another file")
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise UsageError(f"{path}: cannot be written: there is no folder {folder}")
+    if not os.access(path if Path(path).exists() else folder, os.W_OK):
+        raise UsageError(f"{path}: cannot be written: permission denied")
 
 
 def write_text(path: str, text: str, *, force: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from overlap_lab.errors import UsageError
 from overlap_lab.plots.lanes import origin_ns
+from overlap_lab.schema import LATEST_NS
 from overlap_lab.trace import Trace
 from overlap_lab.units import format_ns, parse_ns
 
@@ -39,7 +40,7 @@ def window_in(trace: Trace, window: Window) -> tuple[int, int]:
     zero = origin_ns(trace)
     last = int(trace.end_ns.max(initial=zero))
     start = zero if window[0] is None else zero + window[0]
-    end = last if window[1] is None else zero + window[1]
+    end = last if window[1] is None else min(zero + window[1], LATEST_NS)
     if start >= last or end <= zero or start >= end:
         raise UsageError(f"--window: nothing is recorded there; the trace is {format_ns(last - zero)} long")
     return start, end

@@ -52,6 +52,8 @@ def head(path: Path, size: int = HEAD_BYTES) -> bytes:
     check_readable(path)
     start = b""
     try:
+        if not path.stat().st_size:  # also /proc/kmsg, whose read waits for the next message
+            return b""
         with path.open("rb") as file:
             raw = file.read(size)
             if not is_packed(raw):

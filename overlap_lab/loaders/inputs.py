@@ -46,6 +46,8 @@ def find_inputs(path: str | Path) -> tuple[TraceInput, ...]:
     Any file of a CSV set stands for its set. A folder is searched with its sub-folders; links to folders are
     not followed. Raises TraceNotFound where there is none, UnknownFormat where all there is cannot be read.
     """
+    if path == "":  # an unset variable of a script must not mean the current folder
+        raise TraceNotFound("the path is empty; name a trace file or a folder with traces")
     place = Path(path)
     check_readable(place)
     if not place.is_dir():

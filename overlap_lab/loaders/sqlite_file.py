@@ -15,11 +15,13 @@ from overlap_lab.schema import Fault
 __all__ = ["SQLITE", "columns_in", "note_unmerged_log", "read_only", "tables_in"]
 
 SQLITE: Final = b"SQLite format 3\0"
+_HEADER: Final = 100
 
 
 @contextmanager
 def read_only(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that never writes. Every error of SQLite becomes a BrokenTrace."""
+    _check_length(path)
     try:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
         try:
@@ -31,6 +33,22 @@ def read_only(path: Path) -> Iterator[sqlite3.Connection]:
         raise BrokenTrace(
             f"{path}: damaged SQLite file ({error}); copy it again from where it was written"
         ) from None
+
+
+def _check_length(path: Path) -> None:
+    """Raise BrokenTrace for a file that ends before its last page, where SQLite may read zeros."""
+    with path.open("rb") as file:
+        header = file.read(_HEADER)
+    counted = header[24:28] == header[92:96]  # else the number of pages is an older writer's
+    if len(header) == _HEADER and counted:
+        page = int.from_bytes(header[16:18], "big")
+        whole = int.from_bytes(header[28:32], "big") * (65_536 if page == 1 else page)
+        size = path.stat().st_size
+        if size < whole:
+            raise BrokenTrace(
+                f"{path}: damaged SQLite file (cut off after {size} of {whole} bytes); copy it again "
+                "from where it was written"
+            )
 
 
 def _text(raw: bytes) -> str:

@@ -8,6 +8,7 @@ import json
 import os
 import random
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 
 from tests.reference.command import Document, as_process, value
 
+TRACES = Path(__file__).parents[2] / "traces"
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 24, 1, 2
 LAUNCH = {
     "ph": "X",
@@ -121,6 +123,12 @@ def dangling_link(folder: Path) -> Path:
     return path
 
 
+def database_without_its_last_byte(folder: Path) -> Path:
+    path = folder / "trace.db"
+    path.write_bytes((TRACES / "fmha_bwd_sync.db").read_bytes()[:-1])
+    return path
+
+
 MISTAKES = (
     missing,
     folder_without_traces,
@@ -130,6 +138,7 @@ MISTAKES = (
     truncated_gzip,
     database_of_something_else,
     cut_database,
+    database_without_its_last_byte,
     no_events,
     only_marks,
     header_only,
@@ -216,3 +225,49 @@ def test_a_trace_of_the_device_alone_has_a_report_without_a_host_side(tmp_path: 
         assert_all_null_with_a_reason(document, prefix)
     assert value(document, "device/busy") == 30_000
     assert value(document, "quality/no_host_records") == 1
+
+
+def test_an_empty_path_is_not_the_current_folder() -> None:
+    assert "path is empty" in assert_one_line(("analyze", ""))
+
+
+@pytest.mark.skipif(not Path("/proc/kmsg").exists(), reason="Linux")
+def test_a_file_of_proc_that_never_ends_is_one_line() -> None:
+    assert_one_line(("analyze", "/proc/kmsg"))
+
+
+def test_a_target_that_cannot_be_written_is_said_before_anything_is_printed(tmp_path: Path) -> None:
+    path = write_trace(tmp_path, [LAUNCH, KERNEL])
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    become = obey_permissions if os.geteuid() == 0 else None
+    assert "permission denied" in assert_one_line(("analyze", path, "--json", closed / "x.json"), become)
+    assert "no folder" in assert_one_line(("analyze", path, "--json", tmp_path / "none" / "x.json"))
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_letter_that_the_terminal_lacks_is_spelled_out(
+    encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    path = write_trace(tmp_path, [{**LAUNCH, "name": "cudaMemcpy_λ"}, {**KERNEL, "name": "kernel_λ"}])
+    result = as_process("analyze", path)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(("redirection", "code"), [(">&-", 2), ("2>/dev/full", 2), (">/dev/full", 2)])
+def test_a_closed_or_full_stream_leaves_the_exit_code(redirection: str, code: int, tmp_path: Path) -> None:
+    path = tmp_path / "gone.json" if redirection[0] == "2" else write_trace(tmp_path, [LAUNCH, KERNEL])
+    command = f'"{sys.executable}" -m overlap_lab analyze "{path}" {redirection}'
+    result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == code
+    assert "Traceback" not in result.stderr
+
+
+def test_the_name_of_a_file_passed_over_cannot_move_the_cursor(tmp_path: Path) -> None:
+    write_trace(tmp_path, [LAUNCH, KERNEL])
+    (tmp_path / "\x1b[31m.db").write_bytes(b"no database")
+    result = as_process("analyze", tmp_path, "--json", "-")
+    assert result.returncode == 0
+    assert "passed over: " in result.stderr
+    assert "\x1b" not in result.stderr

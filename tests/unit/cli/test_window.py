@@ -4,9 +4,11 @@ import doctest
 
 import pytest
 
+from overlap_lab.analyze import analyze
 from overlap_lab.cli import window as module
 from overlap_lab.cli.window import parse_window, window_in
 from overlap_lab.errors import UsageError
+from overlap_lab.schema import LATEST_NS
 from tests.timeline import timeline
 
 TRACE = timeline(
@@ -42,3 +44,14 @@ def test_a_window_that_says_nothing_is_refused(text: str) -> None:
 def test_a_window_outside_of_the_trace_says_how_long_the_trace_is() -> None:
     with pytest.raises(UsageError, match=r"6\.00 us long"):
         window_in(TRACE, parse_window("1s:2s"))
+
+
+def test_an_end_beyond_every_clock_is_the_end_of_the_trace() -> None:
+    start, end = window_in(TRACE, parse_window(":99999999999999999999s"))
+    assert (start, end) == (2_000, LATEST_NS)
+    assert analyze(TRACE, window=(start, end)).value("device/busy") == 4_000
+
+
+def test_a_window_that_64_bits_do_not_hold_is_refused() -> None:
+    with pytest.raises(UsageError, match="no time of any trace"):
+        analyze(TRACE, window=(0, 2**63))
