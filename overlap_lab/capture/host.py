@@ -116,7 +116,7 @@ def _host_capture(
     api = _rows(tables["api"])
     recording = Recording(
         process=os.getpid(),
-        command=shlex.join(sys.argv),
+        command=shlex.join(sys.argv).encode("utf-8", "backslashreplace").decode(),  # SQLite takes UTF-8 only
         device=DEVICE_NAME,
         calls=tuple(_call(row) for row in api),
         ops=tuple(_op(row) for row in _rows(tables["device"])),

@@ -10,10 +10,12 @@ import json
 import sqlite3
 import uuid
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from overlap_lab.capture.rocpd_schema import schema_sql
+from overlap_lab.errors import CaptureError
 
 __all__ = ["ApiCall", "DeviceOp", "MarkerRange", "Recording", "Stream", "write_rocpd"]
 
@@ -85,7 +87,10 @@ class Recording:
 
 
 def write_rocpd(recording: Recording, path: Path) -> None:
-    """Write the database to `path`, replacing it in one step, so that no reader sees half a file."""
+    """Write the database to `path`, replacing it in one step, so that no reader sees half a file.
+
+    Raises CaptureError where it cannot be written.
+    """
     partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
     try:
         connection = sqlite3.connect(partial)
@@ -95,8 +100,13 @@ def write_rocpd(recording: Recording, path: Path) -> None:
         finally:
             connection.close()
         partial.replace(path)
+    except (sqlite3.Error, OSError) as error:
+        raise CaptureError(
+            f"{path}: cannot be written ({error}); is the folder writable, the disk full?"
+        ) from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
 
 
 class _Tables:

@@ -17,6 +17,7 @@ from overlap_lab.capture.rocpd_writer import (
     Stream,
     write_rocpd,
 )
+from overlap_lab.errors import CaptureError
 from overlap_lab.loaders import load
 from overlap_lab.schema import Api, CopyKind, Kind, Memory
 from overlap_lab.trace import Trace
@@ -121,3 +122,10 @@ def test_columns_are_those_of_a_real_rocprofv3_file(tmp_path: Path) -> None:
     added_later = {"graph_exec_id", "graph_node_id"}  # schema 3.0.2
     for table in BASE_TABLES:
         assert [name for name in ours[table] if name not in added_later] == theirs[table], table
+
+
+def test_what_cannot_be_written_is_said_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "trace.db").mkdir()
+    with pytest.raises(CaptureError, match=r"trace\.db: cannot be written"):
+        write_rocpd(RECORDING, tmp_path / "trace.db")
+    assert [path.name for path in tmp_path.iterdir()] == ["trace.db"]
