@@ -98,9 +98,36 @@ void check_dim(const Argument& argument, int64_t dim, const char* dimensions) {
          " dimensions ", dimensions);
 }
 
+int32_t fitting(const char* argument, int64_t value) {
+  using Limits = std::numeric_limits<int32_t>;
+  if (value >= Limits::min() && value <= Limits::max()) return int32_t(value);
+  refuse(argument, value, " does not fit into 32 bits");
+}
+
 int32_t narrow(const Argument& argument, int64_t value) {
-  if (value >= 0 && value <= std::numeric_limits<int32_t>::max()) return int32_t(value);
+  if (value >= 0) return fitting(argument.name, value);
   refuse(argument.name, value, " does not fit into 32 bits");
+}
+
+// Results that share memory would overwrite each other, or what is still to be read. Tensors that
+// only lie in the same range (slices of one packed dqkv) are fine, so the ranges say nothing.
+void check_written(const BackwardTensors& t) {
+  const Argument written[] = {{"dq", t.dq}, {"dk", t.dk}, {"dv", t.dv}};
+  const Argument read[] = {{"q", t.q}, {"k", t.k}, {"v", t.v}, {"out", t.out}, {"dout", t.dout}};
+  for (const Argument& one : written) {
+    if (one.tensor.numel() == 0) continue;
+    for (int64_t i = 0; i < one.tensor.dim(); ++i) {
+      if (one.tensor.stride(i) == 0 && one.tensor.size(i) > 1) {
+        refuse(one.name, "shows the same memory along dimension ", i, "; it cannot be written");
+      }
+    }
+    const auto differs = [&one](const Argument& other) {
+      if (&other == &one || other.tensor.data_ptr() != one.tensor.data_ptr()) return;
+      refuse(one.name, "begins in memory where ", other.name, " does; give it its own");
+    };
+    for (const Argument& other : written) differs(other);
+    for (const Argument& other : read) differs(other);
+  }
 }
 
 // The last two dimensions are heads and columns, those before lead to the rows.
@@ -123,6 +150,7 @@ void check_tensors(const BackwardTensors& t, const Shape& rows_q, const Shape& r
   check({"dv", t.dv}, q, dtype, joined(rows_k, {heads_k, columns_v}));
   check({"softmax_lse", t.softmax_lse}, q, ScalarType::Float, stats);
   check({"softmax_d", t.softmax_d}, q, ScalarType::Float, stats);
+  check_written(t);
   if (heads_k == 0 || heads_q % heads_k != 0) {
     refuse("k", heads_k, " heads do not divide the ", heads_q, " heads of q");
   }
@@ -303,9 +331,9 @@ const int32_t* borders_in(const Tensor& tensor, CallMemory& memory) {
 void add_group(const GroupArguments& group, int64_t batch, FmhaBwdParams& p, CallMemory& memory) {
   p.mode = SequenceMode::group;
   p.batch = narrow({"cu_seqlens_q", group.cu_seqlens_q}, batch);
-  p.max_seqlen_q = int32_t(group.max_seqlen_q);
-  p.max_seqlen_k = int32_t(group.max_seqlen_k);
-  p.max_seqlen_k_padded = int32_t(group.max_seqlen_k_padded.value_or(0));
+  p.max_seqlen_q = fitting("max_seqlen_q", group.max_seqlen_q);
+  p.max_seqlen_k = fitting("max_seqlen_k", group.max_seqlen_k);
+  p.max_seqlen_k_padded = fitting("max_seqlen_k_padded", group.max_seqlen_k_padded.value_or(0));
   const int32_t* cu_seqlens_q = borders_in(group.cu_seqlens_q, memory);
   const int32_t* cu_seqlens_k = borders_in(group.cu_seqlens_k, memory);
   p.seqstart_q = cu_seqlens_q;

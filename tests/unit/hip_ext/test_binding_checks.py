@@ -251,3 +251,32 @@ def test_bad_borders_are_nan_in_device_mode() -> None:
     dq, _, _, _ = call_varlen(cu_seqlens_k=beyond, workspace="device")
     assert dq.isnan().all()
     hip_ext.check()
+
+
+@pytest.mark.parametrize("workspace", ["sync", "async", "device"])
+@pytest.mark.parametrize("value", [2**31, 2**62, -(2**31) - 1])
+@pytest.mark.parametrize("name", ["max_seqlen_q", "max_seqlen_k", "max_seqlen_k_padded"])
+def test_a_length_of_more_than_32_bits_is_refused_and_not_cut(name: str, value: int, workspace: str) -> None:
+    with pytest.raises(ValueError, match=f"{name}: {value} does not fit into 32 bits"):
+        call_varlen(**{name: value}, workspace=workspace)
+
+
+def test_results_that_share_memory_are_refused() -> None:
+    dk = torch.empty(2, 4, 2, 16, dtype=BF16)
+    with pytest.raises(ValueError, match="dk: begins in memory where k does"):
+        call_batch(k=dk, dk=dk)
+    same = torch.empty(2, 4, 2, 8, dtype=BF16)
+    with pytest.raises(ValueError, match="dk: begins in memory where dv does"):
+        call_batch(
+            k=torch.zeros(2, 4, 2, 8, dtype=BF16), q=torch.zeros(2, 3, 4, 8, dtype=BF16), dk=same, dv=same
+        )
+    with pytest.raises(ValueError, match="dq: shows the same memory along dimension 0"):
+        call_batch(dq=torch.empty(1, 3, 4, 16, dtype=BF16).expand(2, 3, 4, 16))
+
+
+def test_results_that_are_slices_of_one_tensor_are_written() -> None:
+    packed = torch.full((2, 4, 4, 16), torch.nan, dtype=BF16)
+    dk, dv = packed[:, :, :2], packed[:, :, 2:, :8]
+    call_batch(dk=dk, dv=dv)
+    assert dk.isfinite().all()
+    assert dv.isfinite().all()
