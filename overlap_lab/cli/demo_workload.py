@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
@@ -43,6 +44,7 @@ class BackwardLoop:
     def __init__(self, layers: int, shape: Shape) -> None:
         self.shape = shape
         self._hip_ext = _hip_ext()
+        _keep_freed_memory()
         self._layers = [self._layer(seed) for seed in range(layers)]
         self._stream = self._hip_ext.Stream()
 
@@ -105,3 +107,16 @@ def _hip_ext() -> ModuleType:
     except ImportError as error:
         raise MissingDependency("torch", purpose=f"the demo ({error})", extra="torch") from error
     return hip_ext
+
+
+def _keep_freed_memory() -> None:
+    """Let freed workspaces stay with the process, as the caching allocator of a GPU build lets them.
+
+    glibc gives large blocks back to the system, so that each call's memset would pay for first touches again,
+    and most in the modes that hold all layers' workspaces at once. Where there is no mallopt nothing changes.
+    """
+    trim_threshold, mmap_threshold, most = -1, -3, 32 << 20
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(trim_threshold, 1 << 30)
+        mallopt(mmap_threshold, most)
