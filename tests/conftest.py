@@ -5,4 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from hypothesis import settings
+
+settings.register_profile("no deadline", deadline=None)  # a busy machine is no failure
+settings.load_profile("no deadline")
+
 sys.path.append(str(Path(__file__).resolve().parents[1]))

@@ -153,6 +153,8 @@ def _check_count(option: str, count: int, most: int) -> None:
 
 
 def _folder(out: str, modes: tuple[Mode, ...], *, force: bool) -> Path:
+    if not out:  # an unset variable of a script must not mean the current folder
+        raise UsageError("--out is empty; name the folder to write in")
     folder = Path(out)
     names = [*(_trace_name(mode) for mode in modes), "report.html", "report.json"]
     there = [name for name in names if (folder / name).exists()]

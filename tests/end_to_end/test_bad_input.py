@@ -184,9 +184,10 @@ def obey_permissions() -> None:
         ("analyze", "x.json", "--window", "soon"),
         ("analyze",),
         ("no_such_verb",),
+        ("demo", "--out", ""),
         (),
     ],
-    ids=["option", "window", "no path", "verb", "nothing"],
+    ids=["option", "window", "no path", "verb", "no folder", "nothing"],
 )
 def test_a_wrong_command_line_is_one_line(arguments: tuple[str, ...]) -> None:
     assert_one_line(arguments)
