@@ -289,8 +289,10 @@ void reduce(const Tensor& expanded, const Tensor& reduced, const FmhaBwdParams& 
   heads.expanded = expanded.data_ptr();
   heads.reduced = reduced.data_ptr();
   heads.reduced_stride = strides_of(reduced);
-  heads.batch = p.mode == SequenceMode::batch ? p.batch : 1;
-  heads.rows = reduced.size(-3);
+  heads.batch = p.batch;
+  heads.rows = p.seqlen_k;
+  heads.seqstart = p.seqstart_k;
+  heads.cu_seqlen = p.cu_seqlen_k;
   heads.nhead_k = p.nhead_k;
   heads.group = p.nhead_q / p.nhead_k;
   heads.columns = int32_t(reduced.size(-1));
@@ -379,8 +381,8 @@ void launch(const BackwardTensors& t, const Choices& choices, const GroupArgumen
   validate(params, options, allocators);
   if (group != nullptr && group->zero_tensors) {
     fill_with_zeros({"dq", t.dq}, stream, memory);
-    fill_with_zeros({"dk", expanded.dk}, stream, memory);
-    fill_with_zeros({"dv", expanded.dv}, stream, memory);
+    fill_with_zeros({"dk", t.dk}, stream, memory);
+    fill_with_zeros({"dv", t.dv}, stream, memory);
     fill_with_zeros({"softmax_d", t.softmax_d}, stream, memory);
   }
   const LaunchResult result = fmha_bwd(params, options, allocators, stream);

@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "hip_ext/reduce_heads.h"
+#include "indexing.h"
 #include "tensor_rows.h"
 
 namespace hip_ext {
@@ -10,9 +11,11 @@ namespace {
 void fmha_bwd_reduce_heads(ReduceHeadsParams p) {
   std::vector<float> sum(p.columns);
   std::vector<float> head(p.columns);
-  int64_t at = 0;
-  for (int64_t item = 0; item < p.batch; ++item) {
-    for (int64_t row = 0; row < p.rows; ++row) {
+  for (int32_t item = 0; item < p.batch; ++item) {
+    const SequenceRows own = sequence_rows(item, p.seqstart, p.cu_seqlen, nullptr, p.rows);
+    const int64_t before = p.seqstart == nullptr ? int64_t(item) * p.rows : 0;
+    for (int64_t row = own.start; row < own.start + own.logical; ++row) {
+      int64_t at = (before + row) * p.nhead_k * p.group * p.columns;
       for (int32_t head_k = 0; head_k < p.nhead_k; ++head_k) {
         sum.assign(p.columns, 0.0f);
         for (int32_t member = 0; member < p.group; ++member, at += p.columns) {

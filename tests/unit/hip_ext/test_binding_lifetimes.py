@@ -208,9 +208,10 @@ def test_without_a_stream_a_call_uses_the_current_one() -> None:
     assert {int(handles[stream_id]) for stream_id in records["device"]["stream_id"]} == {stream.handle}
 
 
-def test_padding_rows_are_left_as_they_are() -> None:
+@pytest.mark.parametrize("gqa_ratio", [1, 2])
+def test_padding_rows_are_left_as_they_are(gqa_ratio: int) -> None:
     torch.manual_seed(0)
-    problem = varlen_problem(Shape(2, 1, 16, 16, torch.bfloat16, causal=False), [2], [3], [4], [6])
+    problem = varlen_problem(Shape(2, gqa_ratio, 16, 16, torch.bfloat16, causal=False), [2], [3], [4], [6])
     q, k, v, dout = problem.tensors
     assert problem.borders is not None
     out, lse = varlen_forward(q, k, v, problem.borders, scale=0.2, causal=False)
