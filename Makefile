@@ -2,6 +2,7 @@
 #   make demo       run the main job: three workspace modes on the CPU host target, compared
 #   make test       every test, C++ and Python
 #   make lint       format, lint, types, import contract, spelling
+#   make bench      how fast traces are read, against a bare json.load: CAPTURES='a.json.gz ...' SIZES='50 500'
 #   make sanitize   the C++ runtime and launcher under ThreadSanitizer and AddressSanitizer
 PYTHON ?= python3
 VENV := .venv
@@ -15,7 +16,7 @@ BUILD_INPUTS := $(CPP) $(shell find . -path ./.venv -prune -o -path ./build -pru
 
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
-.PHONY: demo test test-cpp lint format sanitize clean FORCE
+.PHONY: bench demo test test-cpp lint format sanitize clean FORCE
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -45,6 +46,9 @@ format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP)
+
+bench: $(VENV)/.built
+	$(BIN)/python scripts/bench_readers.py $(CAPTURES) --sizes $(or $(SIZES),50)
 
 sanitize: $(VENV)/.tools
 	@set -e; for kind in thread address; do \

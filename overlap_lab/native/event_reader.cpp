@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "digits.h"
 #include "numbers.h"
 #include "utf8.h"
 
@@ -14,6 +15,7 @@ namespace overlap_native {
 namespace {
 
 constexpr unsigned kMaxDepth = 512;
+constexpr size_t kMaxShort = 18;               // digits that fit 64 bits whatever they are
 constexpr ptrdiff_t kMaxIntegerDigits = 4300;  // as many as Python turns into an int
 constexpr uint32_t kArgumentBits =
     ((uint32_t{1} << kKeys) - 1) & ~((uint32_t{1} << static_cast<unsigned>(Key::correlation)) - 1);
@@ -111,12 +113,18 @@ const char* EventReader::object(const char* at, Place place, unsigned depth, Eve
   Key key = Key::other;
   ++at;
   for (bool first = true; *at != '}'; first = false) {
+    if (const char* brace = keys.closes(at)) {
+      at = brace;
+      break;
+    }
     if (const char* known = keys.walk(at, key)) {
       quote_ += 2;
       at = blank(known);  // there may be more of it than before
     } else {
+      const char* from = at;
       bool closed = false;
       at = next_key(at, keys, first, key, closed);
+      if (closed) keys.spell_end(from, at);
       if (closed) break;
     }
     if (at == nullptr || at >= end_) return nullptr;
@@ -202,6 +210,7 @@ const char* EventReader::value(const char* at, unsigned depth, Value& found) {
   if (c == '"') return string(at, found);
   if ((c >= '0' && c <= '9') || c == '-') return number(at, found);
   found.form = Value::other;
+  found.decimals = -1;
   found.begin = at;
   const char* end = c == '{'   ? object(at, Place::elsewhere, depth + 1, nullptr)
                     : c == '[' ? array(at, depth + 1)
@@ -213,6 +222,7 @@ const char* EventReader::value(const char* at, unsigned depth, Value& found) {
 const char* EventReader::string(const char* at, Value& found) {
   if (text_ + *quote_ != at) return fail(at);
   found.form = Value::string;
+  found.decimals = -1;
   found.begin = at + 1;
   found.end = text_ + quote_[1];
   quote_ += 2;
@@ -220,12 +230,15 @@ const char* EventReader::string(const char* at, Value& found) {
 }
 
 const char* EventReader::number(const char* at, Value& found) {
-  bool integral = false;
-  const char* end = number_end(at, end_, integral);
-  if (end == nullptr)
-    return end_ - at > 1 && at[1] == 'I' ? word(at) : fail(end_ - at > 1 ? at : end_);
   found.form = Value::number;
   found.begin = at;
+  if (const char* end = short_number(at, found)) return found.end = end;
+  found.decimals = -1;
+  bool integral = false;
+  const char* end = number_end(at, end_, integral);
+  if (end == nullptr) {
+    return end_ - at > 1 && at[1] == 'I' ? word(at) : fail(end_ - at > 1 ? at : end_);
+  }
   found.end = end;
   if (!ends_number(peek(end))) {  // wrong, or cut off inside, as in "1."
     while (end < end_ && in_number(*end)) ++end;
@@ -233,6 +246,28 @@ const char* EventReader::number(const char* at, Value& found) {
   }
   const bool too_long = integral && end - at - (*at == '-' ? 1 : 0) > kMaxIntegerDigits;
   return too_long ? fail(at) : end;
+}
+
+/// Digits with or without a dot among them; nullptr for any other spelling, and for what is too
+/// long.
+const char* EventReader::short_number(const char* at, Value& found) const {
+  found.negative = *at == '-';
+  if (found.negative) ++at;
+  const char* begin = at;
+  uint64_t digits = 0;
+  const size_t whole = append_digits(at, end_, digits);
+  at += whole;
+  size_t decimals = 0;
+  if (*at == '.') {
+    decimals = append_digits(++at, end_, digits);
+    if (decimals == 0) return nullptr;
+    at += decimals;
+  }
+  const bool plain = whole > 0 && whole + decimals <= kMaxShort && (whole == 1 || *begin != '0');
+  if (!plain || at >= end_ || !ends_number(*at)) return nullptr;
+  found.digits = digits;
+  found.decimals = static_cast<int8_t>(decimals);
+  return at;
 }
 
 const char* EventReader::word(const char* at) {

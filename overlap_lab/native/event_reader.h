@@ -14,6 +14,11 @@ namespace overlap_native {
 struct Value {
   enum Form : uint8_t { string, number, other };
   Form form = other;
+  /// Of a number of at most 18 digits: how many of these stand behind the dot; -1 for any other
+  /// value.
+  int8_t decimals = -1;
+  bool negative = false;
+  uint64_t digits = 0;
   const char* begin = nullptr;  // of the text; of a string without its quotes
   const char* end = nullptr;
 
@@ -73,6 +78,7 @@ class EventReader {
   const char* arguments(const char* at, unsigned depth, Event& event);
   const char* string(const char* at, Value& found);
   const char* number(const char* at, Value& found);
+  const char* short_number(const char* at, Value& found) const;
   const char* word(const char* at);
   const char* fail(const char* at);
   void begin(const char* at);

@@ -12,8 +12,28 @@ namespace {
 
 /// A number, or a number between quotes.
 bool plain_integer(const Value& value, int64_t& number) {
+  if (value.decimals == 0 && !(value.negative && value.digits == 0)) {
+    const auto size = static_cast<int64_t>(value.digits);
+    number = value.negative ? -size : size;
+    return true;
+  }
   return value.form != Value::other && integer_of(value.begin, value.end, number) &&
          number != kAbsent;
+}
+
+bool plain_unsigned(const Value& value, uint64_t& number) {
+  if (value.decimals == 0 && !value.negative) {
+    number = value.digits;
+    return true;
+  }
+  return value.form != Value::other && unsigned_of(value.begin, value.end, number);
+}
+
+bool plain_nanoseconds(const Value& value, int64_t& number) {
+  if (value.decimals >= 0 && nanoseconds_of(value.digits, value.decimals, value.negative, number)) {
+    return true;
+  }
+  return value.form != Value::other && nanoseconds_of(value.begin, value.end, number);
 }
 
 bool whole_thousand(const Value& value) {
@@ -126,7 +146,7 @@ void EventTable::add_arguments(const Event& event, Kind of, uint32_t row) {
     if (event.has(Key::wait_correlation)) {
       const Value& value = event[Key::wait_correlation];
       uint64_t id = 0;
-      if (value.form != Value::other && unsigned_of(value.begin, value.end, id)) {
+      if (plain_unsigned(value, id)) {
         wait_correlation.push(row, id);
       } else {
         odd_value(Key::wait_correlation, row, value);
@@ -150,7 +170,7 @@ void EventTable::time(const Event& event, Key key, int64_t missing, Column<int64
   if (!event.has(key)) return column.push(missing);
   const Value& value = event[key];
   int64_t found = kAbsent;
-  if (value.form == Value::other || !nanoseconds_of(value.begin, value.end, found)) {
+  if (!plain_nanoseconds(value, found)) {
     found = kAbsent;
     odd_value(key, static_cast<uint32_t>(column.size()), value);
   }
@@ -180,7 +200,7 @@ void EventTable::unsigned_id(const Event& event, uint32_t row) {
   uint64_t id = 0;
   if (event.has(Key::correlation)) {
     const Value& value = event[Key::correlation];
-    if (value.form == Value::other || !unsigned_of(value.begin, value.end, id)) {
+    if (!plain_unsigned(value, id)) {
       id = 0;
       odd_value(Key::correlation, row, value);
     }

@@ -72,6 +72,12 @@ void KeyOrders::spell(uint32_t at, const char* text, size_t length) {
   nodes_[at].spelled_length = static_cast<uint32_t>(length);
 }
 
+void KeyOrders::spell_end(uint32_t at, const char* text, size_t length) {
+  if (length > kSpelled) return;
+  std::memcpy(nodes_[at].closing.data(), text, length);
+  nodes_[at].closing_length = static_cast<uint32_t>(length);
+}
+
 bool KeyOrders::is(const Node& node, const char* key, size_t length, uint64_t first) const {
   return node.first == first && node.length == length &&
          (length <= 8 || std::memcmp(text_.data() + node.offset + 8, key + 8, length - 8) == 0);

@@ -59,8 +59,11 @@ class KeyOrders {
     /// How the key stood in the text last, from behind the value before it to its own value.
     std::array<char, kSpelled> spelled;
     uint32_t spelled_length = 0;  // 0: not known, or longer
-    uint64_t first = 0;           // the first eight bytes of the key
-    uint32_t offset = 0;          // of the key in `text_`
+    /// How the object ended in the text last, where this was its last key: blanks and the brace.
+    std::array<char, kSpelled> closing;
+    uint32_t closing_length = 0;
+    uint64_t first = 0;   // the first eight bytes of the key
+    uint32_t offset = 0;  // of the key in `text_`
     uint32_t length = 0;
     uint32_t parent = 0;
     uint32_t child = 0;    // the one last added; 0: none
@@ -78,6 +81,14 @@ class KeyOrders {
   std::string_view text(const Node& node) const {
     return {text_.data() + node.offset, node.length};
   }
+
+  /// Whether the object ends at `text` as it did before; its length is then that of `closing`.
+  bool closes(uint32_t at, const char* text) const {
+    const Node& node = nodes_[at];
+    return node.closing_length != 0 && same_bytes(node.closing.data(), text, node.closing_length);
+  }
+  /// Remember how an object ends.
+  void spell_end(uint32_t at, const char* text, size_t length);
 
   /// The node behind `at` whose key stands at `text` as it stood before; 0 where there is none.
   uint32_t walk(uint32_t at, const char* text) {
@@ -120,6 +131,14 @@ class ObjectKeys {
     at_ = next;
     key = orders_.node(next).key;
     return text + orders_.node(next).spelled_length;
+  }
+  /// The closing brace where the object ends as earlier ones did, else nullptr.
+  const char* closes(const char* text) const {
+    if (seen_ != nullptr || !orders_.closes(at_, text)) return nullptr;
+    return text + orders_.node(at_).closing_length - 1;
+  }
+  void spell_end(const char* text, const char* brace) {
+    if (seen_ == nullptr) orders_.spell_end(at_, text, static_cast<size_t>(brace - text) + 1);
   }
   /// The key added last stood between these.
   void spell(const char* text, const char* value) {

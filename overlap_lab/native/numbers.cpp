@@ -129,6 +129,21 @@ bool integer_of(const char* text, const char* end, int64_t& value) {
   return true;
 }
 
+bool nanoseconds_of(uint64_t digits, int decimals, bool negative, int64_t& value) {
+  constexpr uint64_t kPowers[] = {1, 10, 100, 1000};
+  if (decimals > kNsDecimals) {
+    uint64_t unit = 1;
+    for (int i = kNsDecimals; i < decimals; ++i) unit *= 10;
+    value = static_cast<int64_t>((digits + unit / 2) / unit);
+    return !negative;
+  }
+  const uint64_t power = kPowers[kNsDecimals - decimals];
+  if (digits > static_cast<uint64_t>(kLargest) / power) return false;
+  value = static_cast<int64_t>(digits * power);
+  if (negative) value = -value;
+  return true;
+}
+
 bool nanoseconds_of(const char* text, const char* end, int64_t& value) {
   if (end - text > kMaxText) return false;
   const bool negative = text < end && *text == '-';

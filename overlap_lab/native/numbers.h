@@ -19,4 +19,7 @@ bool unsigned_of(const char* text, const char* end, uint64_t& value);
 /// text with or without an exponent, is negative below a nanosecond, or does not fit.
 bool nanoseconds_of(const char* text, const char* end, int64_t& value);
 
+/// As above for a number whose `digits` are known, `decimals` of them behind the dot.
+bool nanoseconds_of(uint64_t digits, int decimals, bool negative, int64_t& value);
+
 }  // namespace overlap_native
