@@ -7,8 +7,7 @@ namespace overlap_native {
 
 namespace {
 
-constexpr size_t kPiece = 1 << 17;  // its quotes stay in the second-level cache
-constexpr size_t kMargin = 64;      // bytes behind a piece that may be looked at
+constexpr size_t kMargin = 64;  // bytes behind a piece that may be looked at
 
 bool separates(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f) || c == ',';
@@ -34,10 +33,9 @@ bool has_replacement(const char* begin, const char* end) {
 
 size_t EventParser::parse(const char* text, size_t size, bool last) {
   size_t used = 0;
-  size_t piece = kPiece;
   while (state_ == State::reading) {
     const size_t left = size - used;
-    const bool all = left <= piece + kMargin;
+    const bool all = left <= piece_ + kMargin;
     if (all && !last && left <= kMargin) break;
     size_t step = 0;
     if (all && last) {
@@ -45,11 +43,12 @@ size_t EventParser::parse(const char* text, size_t size, bool last) {
       padded_.append(kMargin, '\0');
       step = parse_piece(padded_.data(), left, true);
     } else {
-      step = parse_piece(text + used, all ? left - kMargin : piece, false);
+      step = parse_piece(text + used, all ? left - kMargin : piece_, false);
     }
     used += step;
+    if (step == 0 && piece_ == kLargestPiece) state_ = State::stopped;
+    piece_ = step == 0 ? std::min(std::max(piece_, left), kLargestPiece) : kPiece;
     if (all) break;
-    piece = step == 0 ? piece * 2 : kPiece;  // an event longer than the piece
   }
   return used;
 }

@@ -48,6 +48,10 @@ class EventParser {
   uint64_t longest = 0;   // bytes of the longest event
   uint64_t long_events = 0;
   static constexpr uint64_t kLong = 1 << 16;
+  /// Bytes scanned at once: their quotes stay in the second-level cache.
+  static constexpr size_t kPiece = 1 << 17;
+  /// No event is longer: offsets within a piece have 32 bits.
+  static constexpr size_t kLargestPiece = size_t{1} << 31;
 
  private:
   size_t parse_piece(const char* text, size_t size, bool last);
@@ -66,6 +70,7 @@ class EventParser {
   Event event_;
   std::string padded_;
   State state_ = State::reading;
+  size_t piece_ = kPiece;  // larger where an event is
   bool first_ = true;
 };
 

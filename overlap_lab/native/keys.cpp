@@ -125,13 +125,15 @@ bool KeyOrders::on_path(uint32_t at, const char* key, size_t length, uint64_t fi
 
 Key ObjectKeys::add_apart(std::string_view key) {
   if (seen_ == nullptr) {
-    seen_ = std::make_unique<std::unordered_set<std::string>>();
+    seen_ = std::make_unique<Interned>();
     for (const auto* node = &orders_.node(at_); node->depth != 0;
          node = &orders_.node(node->parent)) {
-      seen_->emplace(orders_.text(*node));
+      seen_->code_of(orders_.text(*node));
     }
   }
-  repeated_ |= !seen_->emplace(key).second;
+  const size_t before = seen_->size();
+  seen_->code_of(key);
+  repeated_ |= seen_->size() == before;
   return meaning(place_, key);
 }
 

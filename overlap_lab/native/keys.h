@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
+#include "interned.h"
 #include "same_bytes.h"
 
 namespace overlap_native {
@@ -164,8 +164,7 @@ class ObjectKeys {
   uint32_t at_;
   Place place_;
   bool repeated_ = false;
-  std::unique_ptr<std::unordered_set<std::string>>
-      seen_;  // only for orders that the tree has no room for
+  std::unique_ptr<Interned> seen_;  // only for orders that the tree has no room for
 };
 
 }  // namespace overlap_native
