@@ -116,3 +116,21 @@ def integer(text: str) -> int | None: ...
 def unsigned_integer(text: str) -> int | None: ...
 def unescaped(text: str) -> str:
     """The text of a JSON string's content."""
+
+class Cell(Enum):
+    """How a column of a query is read. Cells that a kind does not take end the reading."""
+
+    INTEGER = 0
+    """Integers; ABSENT for NULL."""
+    CAST = 1
+    """What CAST(... AS INTEGER) makes of integers, doubles and text; ABSENT for NULL."""
+    TEXT = 2
+    """Codes and the distinct texts; NO_TEXT for NULL."""
+
+def read_columns(
+    uri: str, sql: str, cells: list[Cell], parameters: list[str] = ...
+) -> list[_Column | tuple[_Column, list[str]]] | None:
+    """One column per cell kind; None where a plain reader must: a damaged file, an odd cell, no library."""
+
+def sqlite_version() -> str | None:
+    """Version of the SQLite that `read_columns` uses; None where there is none."""

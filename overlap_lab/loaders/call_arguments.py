@@ -14,10 +14,10 @@ from overlap_lab.loaders.numbers import integer, integer_column
 from overlap_lab.schema import ABSENT, NO_CORRELATION, CopyKind
 from overlap_lab.trace import Column
 
-__all__ = ["CallArguments"]
+__all__ = ["SIZES", "STREAM_TYPES", "CallArguments", "copy_kind_of", "null_pointers", "pointer_of"]
 
-_STREAM_TYPES: Final = ("hipStream_t", "ihipStream_t*", "cudaStream_t")
-_SIZES: Final = ("sizeBytes", "sizebytes", "count", "ByteCount")
+STREAM_TYPES: Final = ("hipStream_t", "ihipStream_t*", "cudaStream_t")
+SIZES: Final = ("sizeBytes", "sizebytes", "count", "ByteCount")
 _KINDS: Final = {
     "HostToHost": CopyKind.HOST_TO_HOST,
     "HostToDevice": CopyKind.HOST_TO_DEVICE,
@@ -54,15 +54,13 @@ class CallArguments:
         self._kinds: dict[Any, CopyKind] = {}
         self._sizes: dict[Any, int] = {}
         for event, kind, name, value in arguments:
-            if name == "stream" or kind in _STREAM_TYPES:
-                self._pointers[event] = integer(_pointer(value))
+            if name == "stream" or kind in STREAM_TYPES:
+                self._pointers[event] = pointer_of(value)
             elif name == "kind":
-                self._kinds[event] = _KINDS.get(_kind(value), CopyKind.UNKNOWN)
-            elif name in _SIZES:
+                self._kinds[event] = copy_kind_of(value)
+            elif name in SIZES:
                 self._sizes[event] = integer(value)
-        self._streams = self._learn(links, ops)
-        if null_stream is not None and null_stream != ABSENT:
-            self._streams |= {0: null_stream, _LEGACY: null_stream}
+        self._streams = self._learn(links, ops) | null_pointers(null_stream)
 
     def _learn(self, links: Mapping[Any, int], ops: Sequence[Links]) -> dict[int, int]:
         stream_of: dict[int, int] = {}
@@ -87,9 +85,18 @@ class CallArguments:
         }
 
 
-def _pointer(value: object) -> object:
-    return "0" if value in ("nullptr", "(nil)", "null", "") else value
+def null_pointers(null_stream: int | None) -> dict[int, int]:
+    """The pointers that stand for the null stream, and its number."""
+    if null_stream is None or null_stream == ABSENT:
+        return {}
+    return {0: null_stream, _LEGACY: null_stream}
 
 
-def _kind(value: object) -> str:
-    return str(value).removeprefix("hipMemcpy")
+def pointer_of(value: object) -> int:
+    """A stream argument as a number; ABSENT where it is none."""
+    return integer("0" if value in ("nullptr", "(nil)", "null", "") else value)
+
+
+def copy_kind_of(value: object) -> CopyKind:
+    """The direction that a `kind` argument gives."""
+    return _KINDS.get(str(value).removeprefix("hipMemcpy"), CopyKind.UNKNOWN)

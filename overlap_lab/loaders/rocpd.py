@@ -16,9 +16,11 @@ import numpy as np
 from overlap_lab.errors import BrokenTrace, UnknownFormat
 from overlap_lab.loaders.building import Findings, TraceBuilder
 from overlap_lab.loaders.device_rows import class_blit_kernels, fill_copies_from_calls
-from overlap_lab.loaders.rocpd_part import Part, Provenance
+from overlap_lab.loaders.rocpd_columns import large_tables
+from overlap_lab.loaders.rocpd_part import Provenance
+from overlap_lab.loaders.rocpd_rows import ColumnPart
 from overlap_lab.loaders.rocpd_tables import GuidTables, Queries, part_tables
-from overlap_lab.loaders.sqlite_file import SQLITE, note_unmerged_log, read_only, tables_in
+from overlap_lab.loaders.sqlite_file import SQLITE, note_unmerged_log, read_only, tables_in, uri_of
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, DEVICE_KINDS
 from overlap_lab.trace import Source, Trace
 
@@ -43,7 +45,7 @@ def read_rocpd(path: Path) -> Trace:
     findings = Findings()
     note_unmerged_log(path, findings)
     with read_only(path) as connection:
-        return _trace(part_tables(connection), (str(path),), findings)
+        return _trace(part_tables(connection), (str(path),), findings, uri_of(path))
 
 
 def connection_of(source: object) -> Queries | None:
@@ -75,11 +77,19 @@ def read_rocpd_connection(connection: Queries) -> Trace:
         raise BrokenTrace(f"rocpd connection: cannot be read ({error})") from None
 
 
-def _trace(parts: Iterable[GuidTables], files: tuple[str, ...], findings: Findings) -> Trace:
+def _trace(
+    parts: Iterable[GuidTables], files: tuple[str, ...], findings: Findings, uri: str | None = None
+) -> Trace:
+    """The trace of these parts; `uri` is of the one file that holds them, where there is one."""
     builder = TraceBuilder()
     provenance = Provenance()
     for number, tables in enumerate(parts):
-        Part(number, tables, builder, provenance, findings).read()
+        part = ColumnPart(number, tables, builder, provenance, findings)
+        large = large_tables(uri, tables) if uri else None
+        if large is None:
+            part.read()
+        else:
+            part.read_columns(large)
     rows = builder.columns()
     if not rows["kind"].size:
         raise BrokenTrace(

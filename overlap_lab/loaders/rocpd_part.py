@@ -18,7 +18,7 @@ from overlap_lab.loaders.rocpd_tables import GuidTables
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, CopyKind, Kind, Memory
 from overlap_lab.trace import Column
 
-__all__ = ["Part", "Provenance"]
+__all__ = ["Part", "Provenance", "host_memory", "is_api", "message_in"]
 
 _STREAM_NAME: Final = re.compile(r"Stream (\d{1,18})")
 _NULL_STREAM: Final = "Default Stream"
@@ -76,6 +76,7 @@ class Part:
     def read(self) -> None:
         """Add every region, mark, kernel and copy of this GUID."""
         self._read_identities()
+        self._read_events()
         kernels = self._kernels()
         copies = self._copies()
         streams = (kernels.pop("link"), kernels["stream"]), (copies.pop("link"), copies["stream"])
@@ -104,7 +105,9 @@ class Part:
         }
         self._read_agents()
         self._read_streams()
-        events = tables.columns("event", "id", "stack_id", "category_id", "extdata")
+
+    def _read_events(self) -> None:
+        events = self._tables.columns("event", "id", "stack_id", "category_id", "extdata")
         self._event_row = dict(zip(events[0], range(len(events[0])), strict=True))
         self._links, self._categories, self._extdata = events[1:]
 
@@ -201,9 +204,7 @@ class Part:
             "queue": integer_column(queue),
             "bytes": integer_column(size),
             "copy_kind": np.array([kind for _, kind in sides], np.uint8),
-            "memory": np.array(
-                [_MEMORY.get(str(_json_object(e).get("host_memory")), 0) for e in extra], np.uint8
-            ),
+            "memory": np.array([host_memory(each) for each in extra], np.uint8),
             "graph": integer_column([number or None for number in graph]),
         }
         self._builder.add_timed(Kind.MEMCPY, names, columns, self._findings)
@@ -257,20 +258,34 @@ class Part:
 
     def _is_call(self, event: int | None, name: str) -> bool:
         row = self._event_row.get(event) if event is not None else None
-        category = self._strings.get(self._categories[row]) if row is not None else None
-        return category.startswith(_API) if category else bool(_API_NAME.match(name))
+        return is_api(self._strings.get(self._categories[row]) if row is not None else None, name)
 
     def _message(self, event: int | None, own: Any) -> str:
-        """A marker's text, which its event's or its own extdata holds."""
         row = self._event_row.get(event) if event is not None else None
-        for extra in (self._extdata[row] if row is not None else None, own):
-            message = _json_object(extra).get("message")
-            if message is not None:
-                return str(message)
-        return ""
+        return message_in(self._extdata[row] if row is not None else None, own)
+
+
+def is_api(category: str | None, name: str) -> bool:
+    """Whether a region is a host call: by its event's category, else by its own name."""
+    return category.startswith(_API) if category else bool(_API_NAME.match(name))
+
+
+def message_in(*extras: Any) -> str:
+    """A marker's text, which its event's or its own extdata holds."""
+    for extra in extras:
+        message = _json_object(extra).get("message")
+        if message is not None:
+            return str(message)
+    return ""
+
+
+def host_memory(extra: Any) -> Memory:
+    """The host side of a copy, where its extdata says it."""
+    return _MEMORY.get(str(_json_object(extra).get("host_memory")), Memory.UNKNOWN)
 
 
 def _json_object(text: Any) -> dict[str, Any]:
+    """The JSON object that this text is; an empty one for anything else."""
     if not text or text == "{}":
         return {}
     try:

@@ -28,16 +28,26 @@ class GuidTables:
 
     def columns(self, table: str, *names: str) -> tuple[tuple[Any, ...], ...]:
         """One tuple per name, in the order of rows; all empty where the table is missing."""
+        query = self.query(table, *names)
+        rows = self._connection.execute(*query).fetchall() if query else ()
+        return tuple(zip(*rows, strict=True)) if rows else tuple(() for _ in names)
+
+    def query(self, table: str, *names: str, only: str = "") -> tuple[str, tuple[str, ...]] | None:
+        """The statement that reads these columns, and its parameters; None where the table is missing.
+
+        `only` is a condition on rows; where the table lacks a column of it, all rows are read.
+        """
         full = f"rocpd_{table}{self._suffix}"
         present = _columns(self._connection, self._schema, full)
         if not present:
-            return tuple(() for _ in names)
+            return None
         wanted = ", ".join(_quoted(name) if name in present else "NULL" for name in names)
-        where = ' WHERE "guid" = ?' if self._guid is not None and "guid" in present else ""
+        mine = '"guid" = ?' if self._guid is not None and "guid" in present else ""
+        conditions = [f"({each})" for each in (mine, only if set(names) <= set(present) else "") if each]
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         place = f"{_quoted(self._schema)}.{_quoted(full)}"
         query = f"SELECT {wanted} FROM {place}{where}"  # noqa: S608 names are from the file's own schema
-        rows = self._connection.execute(query, (self._guid,) if where else ()).fetchall()
-        return tuple(zip(*rows, strict=True)) if rows else tuple(() for _ in names)
+        return query, (self._guid,) if mine and self._guid is not None else ()
 
     def by_id(self, table: str, column: str) -> dict[int, Any]:
         """A column of a table by the row's id."""

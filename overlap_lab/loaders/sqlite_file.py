@@ -12,10 +12,15 @@ from overlap_lab.errors import BrokenTrace
 from overlap_lab.loaders.building import Findings
 from overlap_lab.schema import Fault
 
-__all__ = ["SQLITE", "columns_in", "note_unmerged_log", "read_only", "tables_in"]
+__all__ = ["SQLITE", "columns_in", "note_unmerged_log", "read_only", "tables_in", "uri_of"]
 
 SQLITE: Final = b"SQLite format 3\0"
 _HEADER: Final = 100
+
+
+def uri_of(path: Path) -> str:
+    """The name under which SQLite opens a file without writing anything."""
+    return f"{path.resolve().as_uri()}?mode=ro&immutable=1"
 
 
 @contextmanager
@@ -23,7 +28,7 @@ def read_only(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that never writes. Every error of SQLite becomes a BrokenTrace."""
     _check_length(path)
     try:
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+        connection = sqlite3.connect(uri_of(path), uri=True)
         try:
             connection.text_factory = _text
             yield connection

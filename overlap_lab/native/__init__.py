@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 try:
-    from overlap_lab._native import EventParser, State, nesting_depth
+    from overlap_lab._native import Cell, EventParser, State, nesting_depth, read_columns, sqlite_version
 except ImportError as error:
     raise ImportError(
         f"overlap_lab was installed without its compiled readers ({error}): "
         "pip install --force-reinstall --no-deps overlap_lab, with a C++17 compiler on the path"
     ) from None
 
-__all__ = ["EventParser", "State", "nesting_depth"]
+__all__ = ["Cell", "EventParser", "State", "nesting_depth", "read_columns", "sqlite_version"]

@@ -11,6 +11,7 @@
 #include "event_parser.h"
 #include "nesting.h"
 #include "numbers.h"
+#include "table_module.h"
 #include "utf8.h"
 
 namespace nb = nanobind;
@@ -251,4 +252,5 @@ NB_MODULE(_native, m) {
   m.attr("__all__") = offered;
   overlap_native::add_parts(m);
   overlap_native::add_parser(m);
+  overlap_native::add_tables(m);
 }
