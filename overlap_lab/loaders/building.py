@@ -89,6 +89,10 @@ class TraceBuilder:
             return {name: np.zeros(0, dtype) for name, dtype in COLUMNS.items() if name != "depth"}
         return {name: np.concatenate([b[name] for b in self._blocks]) for name in self._blocks[0]}
 
+    def last_ns(self) -> int:
+        """The latest end of all rows so far; 0 where there is none after it."""
+        return max(0, *(int(block["end_ns"].max()) for block in self._blocks), 0)
+
     def names(self) -> tuple[str, ...]:
         """The interned names, in the order of their codes."""
         return tuple(self._names)

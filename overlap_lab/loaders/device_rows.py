@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from overlap_lab.loaders.alike import Lookup
 from overlap_lab.loaders.building import Columns, Findings
 from overlap_lab.schema import ABSENT, ABSENT_PROCESS, DEVICE_KINDS, NO_CORRELATION, Api, CopyKind, Kind
 from overlap_lab.trace import Column, Mask
@@ -22,6 +23,8 @@ _FILL_KERNEL: Final = re.compile(r"__amd_rocclr_fill(?:Buffer|Image)|hip_host_fi
 _COPIES: Final = (Api.MEMCPY, Api.MEMCPY_ASYNC)
 _FILLS: Final = (Api.MEMSET, Api.MEMSET_ASYNC)
 
+_TOP_BIT: Final = np.uint64(1 << 63)
+
 
 def call_rows(columns: Columns, wanted: Mask) -> Column:
     """For each wanted row, the row of the host call with its id that started last before it; -1 for none.
@@ -30,11 +33,13 @@ def call_rows(columns: Columns, wanted: Mask) -> Column:
     """
     calls = columns["kind"] == Kind.API
     rows = np.flatnonzero((calls | wanted) & (columns["correlation"] != NO_CORRELATION))
+    all_known = bool((columns["process"][rows] != ABSENT_PROCESS).all())
+    ids = (columns["correlation"] ^ _TOP_BIT).view(np.int64)  # the id 0, which is none, becomes ABSENT
+    rows = rows[Lookup(ids[wanted]).rows(ids[rows]) >= 0]  # most calls have no wanted row: sort none of them
     _, code = np.unique(columns["correlation"][rows], return_inverse=True)
     key = columns["part"][rows].astype(np.int64) * (len(rows) + 1) + code
     is_op = wanted[rows]
-    known = columns["process"][rows] != ABSENT_PROCESS
-    if known.all():
+    if all_known:
         _, process = np.unique(columns["process"][rows], return_inverse=True)
         _, key = np.unique(np.stack([key, process]), axis=1, return_inverse=True)
         key = key.ravel()

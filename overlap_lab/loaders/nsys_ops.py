@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from overlap_lab.link import dense_codes
+from overlap_lab.loaders.alike import Coded
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
 from overlap_lab.loaders.nsys_tables import NsysTables, distinct_rows, known_ids
 from overlap_lab.loaders.nsys_target import Target, owners
@@ -145,7 +146,9 @@ def _memsets(tables: NsysTables, target: Target, builder: TraceBuilder, findings
     columns = _shared(tables, "MEMSET", target)
     size, node = tables.integers(_PREFIX + "MEMSET", "bytes", "graphNodeId")
     columns |= {"bytes": size, "graph": _graph_ids(np.full(node.size, ABSENT), node)}
-    builder.add_timed(Kind.MEMSET, ["Memset"] * len(size), columns, findings)
+    builder.add_timed(
+        Kind.MEMSET, Coded(np.zeros(size.size, np.int8), ["Memset"]).interned(builder), columns, findings
+    )
     return columns
 
 
@@ -159,6 +162,8 @@ def _graphs(
     """Graphs recorded as a whole: one op per launch, unless the launch's nodes are recorded too."""
     columns = _shared(tables, "GRAPH_TRACE", target)
     [graph] = tables.integers(_PREFIX + "GRAPH_TRACE", "graphId")
+    if not graph.size:
+        return
     columns["graph"] = graph
     keys = ("part", "process", "correlation")
     code = dense_codes(*(np.concatenate([columns[key], *(rows[key] for rows in nodes)]) for key in keys))

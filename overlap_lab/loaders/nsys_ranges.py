@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from overlap_lab.loaders.alike import Coded, alike
 from overlap_lab.loaders.building import Findings, TraceBuilder
 from overlap_lab.loaders.nsys_tables import NsysTables
 from overlap_lab.loaders.nsys_target import owners
@@ -35,7 +36,7 @@ def add_ranges(tables: NsysTables, builder: TraceBuilder, findings: Findings, *,
     start, end, kind, thread, text_id = tables.integers(
         _TABLE, "start", "end", "eventType", "globalTid", "textId"
     )
-    [texts] = tables.texts(_TABLE, "text")
+    text = tables.coded(_TABLE, "text")
     types = tables.enum("ENUM_NSYS_EVENT_TYPE", _TYPES)
     is_mark = np.isin(kind, [number for number, name in types.items() if name in _MARKS])
     is_range = np.isin(kind, [number for number, name in types.items() if name in _RANGES])
@@ -45,17 +46,16 @@ def add_ranges(tables: NsysTables, builder: TraceBuilder, findings: Findings, *,
     if is_open.any():
         findings.count(Fault.ROWS_REPAIRED, int(is_open.sum()))
         findings.note(f"{int(is_open.sum())} NVTX ranges never end; they were closed at the last event.")
-    strings = tables.strings(text_id[wanted])
-    shown = [
-        texts[row] or strings.get(number) or "range"
-        for row, number in zip(wanted.tolist(), text_id[wanted].tolist(), strict=True)
-    ]
+    text, text_id = text.rows(wanted), text_id[wanted]
+    strings = tables.strings(text_id)
+    first, place = alike(text.codes, text_id)
+    shown = [text.at(row) or strings.get(int(text_id[row])) or "range" for row in first.tolist()]
     kinds, names = _classed(shown)
     columns = {"start_ns": start[wanted], "end_ns": end[wanted], **owners(thread[wanted])}
     for each in (Kind.RANGE, Kind.CPU_OP):
-        here = np.flatnonzero(kinds == each)
-        picked = [names[row] for row in here.tolist()]
-        builder.add_timed(each, picked, {name: column[here] for name, column in columns.items()}, findings)
+        here = np.flatnonzero(kinds[place] == each)
+        mine = {name: column[here] for name, column in columns.items()}
+        builder.add_timed(each, Coded(place[here], names).interned(builder), mine, findings)
 
 
 def _classed(texts: list[str]) -> tuple[Column, list[str]]:

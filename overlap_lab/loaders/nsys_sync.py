@@ -14,7 +14,7 @@ import numpy as np
 from overlap_lab.link import dense_codes
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
 from overlap_lab.loaders.nsys_ops import correlations
-from overlap_lab.loaders.nsys_tables import NsysTables, known_ids
+from overlap_lab.loaders.nsys_tables import NsysTables, distinct_rows, known_ids
 from overlap_lab.loaders.nsys_target import Target, owners
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, NO_CORRELATION, Api, Kind
 from overlap_lab.trace import Column, Mask
@@ -87,7 +87,9 @@ def add_syncs(
         "device": device,
         "wait_correlation": link,
     }
-    names = np.array([codes[Api(api)] for api in what.tolist()], np.int32)
+    by_api = np.zeros(max(Api) + 1, np.int32)
+    by_api[list(codes)] = list(codes.values())
+    names = by_api[what]
     builder.add_timed(Kind.SYNC, names, columns, findings)
     named = np.where(what == Api.STREAM_WAIT_EVENT, rows.stream, waited)
     _tell(calls, call, named, device)
@@ -113,6 +115,8 @@ def _rows(tables: NsysTables, table: str, target: Target) -> _Rows:
 def _calls_of(calls: Columns, rows: _Rows) -> Column:
     """The call with each row's id in its process; -1 where there is none."""
     size = rows.part.size
+    if not size:
+        return np.zeros(0, np.int64)
     code = dense_codes(
         np.r_[rows.part, calls["part"]],
         np.r_[rows.process, calls["process"]],
@@ -130,7 +134,8 @@ def _what(tables: NsysTables, calls: Columns, call: Column, kind: Column, findin
     """What each record is, as the call that made it: by that call, else by the file's name for its type."""
     types = tables.enum("ENUM_CUPTI_SYNC_TYPE", _TYPES)
     by_number = {n: _BY_SYMBOL.get(name.rpartition("TYPE_")[2], Api.OTHER) for n, name in types.items()}
-    stored = np.array([by_number.get(number, Api.OTHER) for number in kind.tolist()], np.uint8)
+    (numbers,), place = distinct_rows(kind)
+    stored = np.array([by_number.get(number, Api.OTHER) for number in numbers.tolist()], np.uint8)[place]
     said = np.where(call >= 0, calls["api"][call], Api.OTHER) if calls["api"].size else stored
     for api, alike in _AS.items():
         said[said == api] = alike

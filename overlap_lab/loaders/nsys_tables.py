@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from overlap_lab.link import dense_codes
+from overlap_lab.loaders.alike import Coded, alike
+from overlap_lab.loaders.sqlite_columns import Cell, Found, query_columns
 from overlap_lab.loaders.sqlite_file import columns_in, tables_in
 from overlap_lab.schema import ABSENT
 from overlap_lab.trace import Column
@@ -22,8 +23,9 @@ _AT_ONCE: Final = 500
 class NsysTables:
     """Reads whole columns; a table or column that the version lacks is absent, not an error."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, uri: str) -> None:
         self._connection = connection
+        self._uri = uri
         self._tables = frozenset(tables_in(connection))
 
     def has(self, table: str) -> bool:
@@ -32,6 +34,9 @@ class NsysTables:
 
     def integers(self, table: str, *names: str) -> tuple[Column, ...]:
         """One int64 column per name, in the order of rows; ABSENT for NULL and for missing columns."""
+        found = self._stepped(table, ", ".join(self._cells(table, names)), [Cell.CAST] * len(names))
+        if found:
+            return found[0]
         cells = ", ".join(f"IFNULL(CAST({each} AS INTEGER), ?)" for each in self._cells(table, names))
         rows = self._rows(table, cells, (ABSENT,) * len(names))
         matrix = np.array(rows, np.int64).reshape(len(rows), len(names))
@@ -42,6 +47,12 @@ class NsysTables:
         cells = ", ".join(f"IFNULL(CAST({each} AS TEXT), '')" for each in self._cells(table, names))
         rows = self._rows(table, cells, ())
         return tuple(map(list, zip(*rows, strict=True))) if rows else tuple([] for _ in names)
+
+    def coded(self, table: str, name: str) -> Coded:
+        """One column of `texts`, with each distinct text once."""
+        cells = ", ".join(f"IFNULL(CAST({each} AS TEXT), '')" for each in self._cells(table, (name,)))
+        found = self._stepped(table, cells, [Cell.TEXT])
+        return found[1][0] if found else Coded.of(self.texts(table, name)[0])
 
     def strings(self, ids: Column) -> dict[int, str]:
         """The texts of these ids in the file's own string table."""
@@ -61,7 +72,7 @@ class NsysTables:
 
         An id without text is shown as `kind` with the id.
         """
-        distinct, place = np.unique(ids, return_inverse=True)
+        (distinct,), place = distinct_rows(ids)
         known = self.strings(distinct)
         shown = [known.get(key) or (kind if key == ABSENT else f"{kind} {key}") for key in distinct.tolist()]
         return shown, place
@@ -77,6 +88,11 @@ class NsysTables:
         present = {name.lower() for name in columns_in(self._connection, table)}
         return [f'"{name}"' if name.lower() in present else "NULL" for name in names]
 
+    def _stepped(self, table: str, cells: str, kinds: list[Cell]) -> Found | None:
+        if not self.has(table):
+            return None
+        return query_columns(self._uri, f'SELECT {cells} FROM "{table}"', kinds)  # noqa: S608 as in _rows
+
     def _rows(self, table: str, cells: str, parameters: tuple[int, ...]) -> list[tuple[Any, ...]]:
         if not self.has(table):
             return []
@@ -90,6 +106,9 @@ def known_ids(ids: Column) -> Column:
 
 
 def distinct_rows(*columns: Column) -> tuple[tuple[Column, ...], Column]:
-    """The distinct rows of columns, and for each row the place of its like among them."""
-    _, first, place = np.unique(dense_codes(*columns), return_index=True, return_inverse=True)
-    return tuple(column[first] for column in columns), place
+    """The distinct rows of columns, sorted, and for each row the place of its like among them."""
+    first, place = alike(*columns)
+    order = np.lexsort([column[first] for column in reversed(columns)])
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    return tuple(column[first[order]] for column in columns), rank[place]

@@ -26,9 +26,9 @@ _LARGE: Final = {
     "sample": ("track_id", "timestamp", "event_id", "extdata"),
     "arg": ("event_id", "type", "name", "value"),
 }
-# A plus keeps SQLite from an index, and so from another order of rows.
-_WANTED_ARGUMENTS: Final = (
-    f"+name IN {('stream', 'kind', *SIZES)!r} OR +type IN {STREAM_TYPES!r}"  # as CallArguments asks
+# As CallArguments asks. A plus keeps SQLite from an index, and so from another order of rows.
+_WANTED_ARGUMENTS: Final = " OR ".join(
+    [f"+name = '{name}'" for name in ("stream", "kind", *SIZES)] + [f"+type = '{t}'" for t in STREAM_TYPES]
 )
 
 

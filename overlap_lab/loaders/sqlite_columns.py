@@ -10,7 +10,7 @@ from overlap_lab.loaders.alike import Coded
 from overlap_lab.native import Cell, read_columns, sqlite_version
 from overlap_lab.trace import Column
 
-__all__ = ["Cell", "query_columns"]
+__all__ = ["Cell", "Found", "query_columns"]
 
 _SAME_LIBRARY: Final = sqlite_version() == sqlite3.sqlite_version
 """A Python with an SQLite of its own reads alone: two versions could read one file in two ways."""
