@@ -134,3 +134,27 @@ def read_columns(
 
 def sqlite_version() -> str | None:
     """Version of the SQLite that `read_columns` uses; None where there is none."""
+
+class Field(Enum):
+    """How a column of CSV text is read."""
+
+    SKIPPED = 0
+    INTEGER = 1
+    """Numbers with 0 for odd texts; the rows of odd texts, and these as a TEXT column has them."""
+    TIME = 2
+    """The same; a row without a number here is left out."""
+    TEXT = 3
+    """Codes and the distinct texts."""
+
+_Texts = tuple[_Column, list[str]]
+
+def csv_header(text: bytes) -> tuple[list[str], int]:
+    """The fields of the first record, and where the next one begins."""
+
+def read_csv(
+    text: bytes, offset: int, fields: list[Field]
+) -> tuple[list[_Texts | tuple[_Column, _Column, _Texts] | None], int, int, bool] | None:
+    """Columns, how many rows there were and were kept, whether the last was. None where `csv` must read.
+
+    A row is kept where it has as many fields as given here, and its times. The text is UTF-8 without NUL.
+    """

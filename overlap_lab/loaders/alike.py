@@ -53,6 +53,11 @@ class Coded:
         """The same texts for some rows."""
         return Coded(self.codes[here], self.texts)
 
+    def until(self, size: int) -> Coded:
+        """The first rows, and their texts only; these are in the order in which they came."""
+        codes = self.codes[:size]
+        return Coded(codes, self.texts[: int(codes.max(initial=NO_TEXT)) + 1])
+
 
 class Lookup:
     """Finds rows by key; of rows with one key the last counts."""

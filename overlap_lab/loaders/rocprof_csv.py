@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from overlap_lab.errors import BrokenTrace
+from overlap_lab.loaders.alike import alike
 from overlap_lab.loaders.api_names import api_codes, copy_directions
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
 from overlap_lab.loaders.csv_sets import prefix_of
@@ -116,10 +117,13 @@ class _Reader:
             findings.note(f"{table.path.name}: {_PASSED_OVER[table.kind]}, passed over.")
 
     def _shared(self, table: Table) -> Columns:
-        parts = [self._guids.setdefault(guid, len(self._guids)) for guid in table.text("guid")]
+        guid = table.coded("guid")
+        first, place = alike(guid.codes)
+        guids = [guid.texts[code] for code in guid.codes[first].tolist()]
+        parts = [self._guids.setdefault(each, len(self._guids)) for each in guids]
         thread = table.integers("thread_id")
         return {
-            "part": np.array(parts, np.int32),
+            "part": np.array(parts, np.int32)[place],
             "start_ns": table.integers("start_timestamp"),
             "end_ns": table.integers("end_timestamp"),
             "correlation": table.ids("correlation_id"),
@@ -128,16 +132,18 @@ class _Reader:
         }
 
     def _add_calls(self, table: Table) -> None:
-        domains = np.array([_domain(text) for text in table.text("domain")], np.uint8)
-        names = table.text("function")
+        domains = table.coded("domain").each(_domain, np.uint8)
+        names = table.coded("function")
         shared = self._shared(table)
         for kind in (Kind.API, Kind.RANGE):
             here = np.flatnonzero(domains == kind)
-            picked = [names[row] for row in here.tolist()]
+            picked = names.rows(here)
+            first, place = alike(picked.codes)
+            shown = [picked.texts[code] for code in picked.codes[first].tolist()]
             columns = {name: column[here] for name, column in shared.items()}
             if kind == Kind.API:
-                columns |= {"api": api_codes(picked), "copy_kind": copy_directions(picked)}
-            self._builder.add(kind, picked, **columns)
+                columns |= {"api": api_codes(shown)[place], "copy_kind": copy_directions(shown)[place]}
+            self._builder.add(kind, self._builder.interned(shown)[place], **columns)
 
     def _streams(self, table: Table) -> Columns:
         self.has_streams |= table.has("stream_id")
@@ -146,20 +152,20 @@ class _Reader:
     def _add_kernels(self, table: Table) -> None:
         self._builder.add(
             Kind.KERNEL,
-            table.text("kernel_name"),
+            table.coded("kernel_name").interned(self._builder),
             device=table.agents("agent_id"),
             **self._shared(table),
             **self._streams(table),
         )
 
     def _add_copies(self, table: Table) -> None:
-        names = table.text("direction", "name")
-        said = np.array([_direction(name) for name in names], np.uint8)
+        names = table.coded("direction", "name")
+        said = names.each(_direction, np.uint8)
         source, target = table.agents("source_agent_id"), table.agents("destination_agent_id")
         device, kind = copy_sides(said, source, target, self._gpus)
         self._builder.add(
             Kind.MEMCPY,
-            names,
+            names.interned(self._builder),
             device=device,
             copy_kind=kind,
             **self._shared(table),
@@ -183,9 +189,9 @@ class _Reader:
 def _by_thread(rows: Columns) -> None:
     """Give device rows the process of their thread, where the calls of one process alone have it."""
     calls = (rows["process"] != ABSENT_PROCESS) & (rows["thread"] != ABSENT)
-    pairs = np.unique(np.stack([rows["thread"][calls], rows["process"][calls].astype(np.int64)]), axis=1)
-    threads, first, owners = np.unique(pairs[0], return_index=True, return_counts=True)
-    threads, process = threads[owners == 1], pairs[1][first[owners == 1]]
+    pair = np.flatnonzero(calls)[alike(rows["thread"][calls], rows["process"][calls])[0]]
+    threads, first, owners = np.unique(rows["thread"][pair], return_index=True, return_counts=True)
+    threads, process = threads[owners == 1], rows["process"][pair][first[owners == 1]]
     lost = np.flatnonzero((rows["process"] == ABSENT_PROCESS) & np.isin(rows["thread"], threads))
     rows["process"][lost] = process[np.searchsorted(threads, rows["thread"][lost])]
 

@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 try:
-    from overlap_lab._native import Cell, EventParser, State, nesting_depth, read_columns, sqlite_version
+    from overlap_lab._native import (
+        Cell,
+        EventParser,
+        Field,
+        State,
+        csv_header,
+        nesting_depth,
+        read_columns,
+        read_csv,
+        sqlite_version,
+    )
 except ImportError as error:
     raise ImportError(
         f"overlap_lab was installed without its compiled readers ({error}): "
         "pip install --force-reinstall --no-deps overlap_lab, with a C++17 compiler on the path"
     ) from None
 
-__all__ = ["Cell", "EventParser", "State", "nesting_depth", "read_columns", "sqlite_version"]
+__all__ = [
+    "Cell",
+    "EventParser",
+    "Field",
+    "State",
+    "csv_header",
+    "nesting_depth",
+    "read_columns",
+    "read_csv",
+    "sqlite_version",
+]

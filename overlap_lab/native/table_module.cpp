@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "csv_columns.h"
 #include "sqlite_columns.h"
 #include "sqlite_library.h"
 
@@ -24,13 +25,14 @@ nb::object taken(Column<Value>& column) {
   return nb::cast(nb::ndarray<nb::numpy, Value, nb::ndim<1>>(values, {size}, owner));
 }
 
+nb::str decoded(std::string_view text) {
+  const auto size = static_cast<Py_ssize_t>(text.size());
+  return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), size, "replace"));
+}
+
 nb::list decoded(const Interned& texts) {
   nb::list all;
-  for (size_t code = 0; code < texts.size(); ++code) {
-    const std::string_view text = texts[code];
-    const auto size = static_cast<Py_ssize_t>(text.size());
-    all.append(nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), size, "replace")));
-  }
+  for (size_t code = 0; code < texts.size(); ++code) all.append(decoded(texts[code]));
   return all;
 }
 
@@ -67,6 +69,38 @@ nb::object sqlite_version() {
   return nb::str(library->libversion());
 }
 
+nb::tuple csv_header(const nb::bytes& text) {
+  CsvRecords records({text.c_str(), text.size()});
+  records.next();
+  nb::list names;
+  for (const std::string_view field : records.fields) names.append(decoded(field));
+  return nb::make_tuple(names, records.offset());
+}
+
+nb::object csv_column(CsvColumn& column) {
+  if (column.field == Field::skipped) return nb::none();
+  nb::tuple texts = nb::make_tuple(taken(column.texts.codes), decoded(column.texts.texts));
+  if (column.field == Field::text) return std::move(texts);
+  return nb::make_tuple(taken(column.numbers), taken(column.odd_rows), texts);
+}
+
+nb::object csv_columns(const nb::bytes& text, size_t offset, const std::vector<Field>& fields) {
+  if (offset > text.size()) throw std::invalid_argument("read_csv: offset is past the text");
+  std::vector<CsvColumn> columns;
+  for (const Field field : fields) columns.push_back({field, {}, {}, {}});
+  CsvRows rows;
+  bool complete = false;
+  {
+    nb::gil_scoped_release released;
+    complete =
+        read_csv({text.c_str() + offset, text.size() - offset}, columns, rows, ask_for_signals);
+  }
+  if (!complete) return nb::none();
+  nb::list all;
+  for (CsvColumn& column : columns) all.append(csv_column(column));
+  return nb::make_tuple(all, rows.seen, rows.kept, rows.last_kept);
+}
+
 }  // namespace
 
 void add_tables(nb::module_& m) {
@@ -76,6 +110,13 @@ void add_tables(nb::module_& m) {
       .value("TEXT", Cell::text);
   m.def("read_columns", &columns_of_query, "uri"_a, "sql"_a, "cells"_a,
         "parameters"_a = std::vector<std::string>());
+  nb::enum_<Field>(m, "Field")
+      .value("SKIPPED", Field::skipped)
+      .value("INTEGER", Field::integer)
+      .value("TIME", Field::time)
+      .value("TEXT", Field::text);
+  m.def("csv_header", &csv_header, "text"_a);
+  m.def("read_csv", &csv_columns, "text"_a, "offset"_a, "fields"_a);
   m.def("sqlite_version", &sqlite_version);
 }
 
