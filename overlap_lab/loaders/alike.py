@@ -15,7 +15,7 @@ from overlap_lab.trace import Column
 __all__ = ["NO_TEXT", "Coded", "Lookup", "alike", "named", "or_none"]
 
 NO_TEXT: Final = -1
-_SPARE: Final = 1 << 16
+_SPARE: Final = 1 << 20
 _WIDEST: Final = 1 << 40
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from overlap_lab.loaders.alike import Lookup
+from overlap_lab.loaders.alike import Lookup, alike
 from overlap_lab.loaders.building import Columns, Findings
 from overlap_lab.schema import ABSENT, ABSENT_PROCESS, DEVICE_KINDS, NO_CORRELATION, Api, CopyKind, Kind
 from overlap_lab.trace import Column, Mask
@@ -36,13 +36,9 @@ def call_rows(columns: Columns, wanted: Mask) -> Column:
     all_known = bool((columns["process"][rows] != ABSENT_PROCESS).all())
     ids = (columns["correlation"] ^ _TOP_BIT).view(np.int64)  # the id 0, which is none, becomes ABSENT
     rows = rows[Lookup(ids[wanted]).rows(ids[rows]) >= 0]  # most calls have no wanted row: sort none of them
-    _, code = np.unique(columns["correlation"][rows], return_inverse=True)
-    key = columns["part"][rows].astype(np.int64) * (len(rows) + 1) + code
+    owner = columns["process"][rows] if all_known else np.zeros(len(rows), np.int32)
+    _, key = alike(ids[rows], columns["part"][rows], owner)
     is_op = wanted[rows]
-    if all_known:
-        _, process = np.unique(columns["process"][rows], return_inverse=True)
-        _, key = np.unique(np.stack([key, process]), axis=1, return_inverse=True)
-        key = key.ravel()
     order = np.lexsort((is_op, columns["start_ns"][rows], key))
     rows, key, is_op = rows[order], key[order], is_op[order]
     place = np.arange(len(rows))
