@@ -41,21 +41,7 @@ def fill(connection: sqlite3.Connection, table: str, columns: str, rows: Iterato
 def write_rocpd(path: Path, rows: int) -> None:
     """Half of the rows are calls with three arguments each, the others kernels and every tenth a copy."""
     calls, suffix = rows // 2, "_" + GUID.replace("-", "_")
-    strings = ["HIP_RUNTIME_API_EXT", "KERNEL_DISPATCH", "MEMORY_COPY_DEVICE_TO_HOST", *CALLS]
-    tables: dict[str, tuple[str, Iterator[Row] | list[Row]]] = {
-        "metadata": ("id, tag, value", [(1, "schema_version", "3")]),
-        "string": ("id INTEGER PRIMARY KEY, string", list(enumerate(strings, 1))),
-        "info_process": ("id INTEGER PRIMARY KEY, pid, command", [(1, 4001, "app")]),
-        "info_thread": ("id INTEGER PRIMARY KEY, pid, tid", [(1, 1, 4001), (2, 1, 4002)]),
-        "info_agent": ("id INTEGER PRIMARY KEY, type, absolute_index", [(1, "CPU", 0), (2, "GPU", 4)]),
-        "info_stream": (
-            "id INTEGER PRIMARY KEY, name, extdata",
-            [(1, "Default Stream", "{}"), (2, "Stream 7", "{}")],
-        ),
-        "info_kernel_symbol": (
-            "id INTEGER PRIMARY KEY, kernel_name, display_name",
-            [(n, name, name) for n, name in enumerate(KERNELS, 1)],
-        ),
+    tables = _rocpd_names() | {
         "event": (
             "id INTEGER PRIMARY KEY, category_id, stack_id, extdata",
             ((n + 1, 1 + (n >= calls), 1 + n % calls, "{}") for n in range(2 * calls)),
@@ -86,6 +72,26 @@ def write_rocpd(path: Path, rows: int) -> None:
         for table, (columns, each) in tables.items():
             fill(connection, f"rocpd_{table}{suffix}", columns, each)
     connection.close()
+
+
+def _rocpd_names() -> dict[str, tuple[str, Iterator[Row] | list[Row]]]:
+    """The small tables."""
+    strings = ["HIP_RUNTIME_API_EXT", "KERNEL_DISPATCH", "MEMORY_COPY_DEVICE_TO_HOST", *CALLS]
+    return {
+        "metadata": ("id, tag, value", [(1, "schema_version", "3")]),
+        "string": ("id INTEGER PRIMARY KEY, string", list(enumerate(strings, 1))),
+        "info_process": ("id INTEGER PRIMARY KEY, pid, command", [(1, 4001, "app")]),
+        "info_thread": ("id INTEGER PRIMARY KEY, pid, tid", [(1, 1, 4001), (2, 1, 4002)]),
+        "info_agent": ("id INTEGER PRIMARY KEY, type, absolute_index", [(1, "CPU", 0), (2, "GPU", 4)]),
+        "info_stream": (
+            "id INTEGER PRIMARY KEY, name, extdata",
+            [(1, "Default Stream", "{}"), (2, "Stream 7", "{}")],
+        ),
+        "info_kernel_symbol": (
+            "id INTEGER PRIMARY KEY, kernel_name, display_name",
+            [(n, name, name) for n, name in enumerate(KERNELS, 1)],
+        ),
+    }
 
 
 def _arguments(calls: int) -> Iterator[Row]:
