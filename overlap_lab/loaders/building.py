@@ -84,10 +84,11 @@ class TraceBuilder:
         self.add(kind, codes, **columns)
 
     def columns(self) -> Columns:
-        """All rows so far as writable columns, in the order in which they were added."""
-        if not self._blocks:
+        """All rows as writable columns, in the order in which they were added. Taken: none are left here."""
+        blocks, self._blocks = self._blocks, []
+        if not blocks:
             return {name: np.zeros(0, dtype) for name, dtype in COLUMNS.items() if name != "depth"}
-        return {name: np.concatenate([b[name] for b in self._blocks]) for name in self._blocks[0]}
+        return {name: np.concatenate([block.pop(name) for block in blocks]) for name in list(blocks[0])}
 
     def last_ns(self) -> int:
         """The latest end of all rows so far; 0 where there is none after it."""

@@ -16,7 +16,7 @@ import numpy as np
 from overlap_lab.errors import BrokenTrace, UnknownFormat
 from overlap_lab.loaders.building import Findings, TraceBuilder
 from overlap_lab.loaders.device_rows import class_blit_kernels, fill_copies_from_calls
-from overlap_lab.loaders.rocpd_columns import large_tables
+from overlap_lab.loaders.rocpd_columns import TableColumns, large_tables
 from overlap_lab.loaders.rocpd_part import Provenance
 from overlap_lab.loaders.rocpd_rows import ColumnPart
 from overlap_lab.loaders.rocpd_tables import GuidTables, Queries, part_tables
@@ -77,6 +77,14 @@ def read_rocpd_connection(connection: Queries) -> Trace:
         raise BrokenTrace(f"rocpd connection: cannot be read ({error})") from None
 
 
+def _add(part: ColumnPart, large: dict[str, TableColumns] | None) -> None:
+    """Add the rows of a part; its columns are given back then."""
+    if large is None:
+        part.read()
+    else:
+        part.read_columns(large)
+
+
 def _trace(
     parts: Iterable[GuidTables], files: tuple[str, ...], findings: Findings, uri: str | None = None
 ) -> Trace:
@@ -84,12 +92,10 @@ def _trace(
     builder = TraceBuilder()
     provenance = Provenance()
     for number, tables in enumerate(parts):
-        part = ColumnPart(number, tables, builder, provenance, findings)
-        large = large_tables(uri, tables) if uri else None
-        if large is None:
-            part.read()
-        else:
-            part.read_columns(large)
+        _add(
+            ColumnPart(number, tables, builder, provenance, findings),
+            large_tables(uri, tables) if uri else None,
+        )
     rows = builder.columns()
     if not rows["kind"].size:
         raise BrokenTrace(

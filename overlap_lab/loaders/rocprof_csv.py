@@ -6,7 +6,7 @@ bytes, argument values and the streams of host calls are in no version; `Process
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Final
 
@@ -50,11 +50,12 @@ def read_rocprof_csv(files: Sequence[Path]) -> Trace:
     tables = [read_table(path, findings) for path in files]
     builder = TraceBuilder()
     reader = _Reader(tables, builder)
-    for table in tables:
-        reader.add(table, findings)
+    kinds = {table.kind for table in tables}
+    while tables:  # each is given back when its rows are added
+        reader.add(tables.pop(0), findings)
     rows = builder.columns()
     if not rows["kind"].size:
-        raise BrokenTrace(_nothing(files, tables))
+        raise BrokenTrace(_nothing(files, kinds))
     reader.complete(rows, files, findings)
     devices = np.unique(rows["device"][np.isin(rows["kind"], DEVICE_KINDS)]).tolist()
     source = Source(
@@ -71,8 +72,7 @@ def read_rocprof_csv(files: Sequence[Path]) -> Trace:
     return builder.build(rows, source)
 
 
-def _nothing(files: Sequence[Path], tables: Sequence[Table]) -> str:
-    kinds = {table.kind for table in tables}
+def _nothing(files: Sequence[Path], kinds: Set[TableKind]) -> str:
     if kinds <= set(_PASSED_OVER) | {TableKind.AGENTS}:
         held = sorted({_PASSED_OVER.get(kind, "agents") for kind in kinds})
         return (
