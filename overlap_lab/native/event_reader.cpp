@@ -237,7 +237,8 @@ const char* EventReader::number(const char* at, Value& found) {
   bool integral = false;
   const char* end = number_end(at, end_, integral);
   if (end == nullptr) {
-    return end_ - at > 1 && at[1] == 'I' ? word(at) : fail(end_ - at > 1 ? at : end_);
+    if (end_ - at > 1 && at[1] == 'I') return found.end = word(at);
+    return fail(end_ - at > 1 ? at : end_);
   }
   found.end = end;
   if (!ends_number(peek(end))) {  // wrong, or cut off inside, as in "1."

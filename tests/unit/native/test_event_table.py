@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -84,3 +85,11 @@ def test_the_last_of_repeated_arguments_counts() -> None:
     rows, streams = parser.sparse_columns()["stream"]
     assert (rows.tolist(), streams.tolist()) == ([0], [4])
     assert parser.columns()["correlation"].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("key", ["pid", "tid", "ts", "dur", "name"])
+def test_a_constant_in_place_of_a_number_is_its_own_text_and_not_the_last_events(key: str) -> None:
+    """-Infinity once kept the end of what the event before had there: a length made of two texts."""
+    before, after = json.dumps(event(**{key: "x" * 200})), json.dumps(event(**{key: -math.inf}))
+    parser = parsed(f"{before},{after}]")
+    assert parser.tokens()[-1] == "-Infinity"
