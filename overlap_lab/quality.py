@@ -15,7 +15,6 @@ from overlap_lab.schema import (
     NO_CORRELATION,
     Api,
     Fault,
-    Kind,
 )
 from overlap_lab.trace import Trace
 
@@ -213,8 +212,3 @@ def _covered(trace: Trace, links: Link, syncs: Ints) -> tuple[Ints, Ints, Mask]:
 
 def _saturated_add(value: Ints, more: int) -> Ints:
     return np.where(value > _NEVER - more, _NEVER, value + more)
-
-
-def host_records(trace: Trace) -> bool:
-    """True where the trace holds host calls at all."""
-    return bool((trace.kind == Kind.API).any())

@@ -47,9 +47,7 @@ class HostCapture:
 
     def write(self, path: str | Path, *, force: bool = False) -> Path:
         """Write a rocpd schema 3 database and return its path; an existing file needs `force`."""
-        target = Path(path)
-        if target.exists() and not force:
-            raise UsageError(f"{target}: exists already; pass force=True (--force) or another name")
+        target = _free_place(path, force=force)
         if not target.parent.is_dir():
             raise UsageError(f"{target}: the folder {target.parent} does not exist")
         write_rocpd(self.recording, target)
@@ -82,9 +80,7 @@ def record(work: Callable[[], object], *, metadata: Mapping[str, str] | None = N
 
 def capture(work: Callable[[], object], path: str | Path, *, force: bool = False) -> Path:
     """Run `work()` with recording on and write its trace to `path`; see `record` and `HostCapture.write`."""
-    target = Path(path)
-    if target.exists() and not force:
-        raise UsageError(f"{target}: exists already; pass force=True (--force) or another name")
+    target = _free_place(path, force=force)  # before the work is run for nothing
     return record(work).write(target, force=force)
 
 
@@ -99,6 +95,13 @@ def range_on_host(name: str) -> Iterator[None]:
             end_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
             marker = MarkerRange(name, start_ns, end_ns, threading.get_native_id())
             _open_ranges[-1].append(marker)
+
+
+def _free_place(path: str | Path, *, force: bool) -> Path:
+    target = Path(path)
+    if target.exists() and not force:
+        raise UsageError(f"{target}: exists already; pass force=True (--force) or another name")
+    return target
 
 
 def _runtime() -> ModuleType:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from overlap_lab.analyze import analyze
 from overlap_lab.capture.host import HostCapture
 from overlap_lab.compare import Comparison, compare
+from overlap_lab.errors import UsageError
 from overlap_lab.loaders import load
+from overlap_lab.render.numbers import blocked_split
 from overlap_lab.report import Column, Report, Table
 from overlap_lab.units import format_ns
 
@@ -60,10 +62,10 @@ class DemoRun:
 
 def blocked_but_terminal_ns(report: Report) -> int:
     """Host time in waits, without the waits that end the device's work."""
-    waits = report.tables["waits"]
-    names = [column.name for column in waits.columns]
-    blocked, terminal = names.index("blocked"), names.index("terminal")
-    return sum(int(row[blocked] or 0) for row in waits.rows if not row[terminal])
+    split = blocked_split(report)
+    if split is None:
+        raise UsageError("the report keeps no waits: final ones cannot be told apart")
+    return split[0]
 
 
 def compared(reports: Mapping[str, Report], doubts: Mapping[str, str]) -> list[tuple[str, Comparison]]:
