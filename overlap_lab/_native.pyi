@@ -104,6 +104,9 @@ def nesting_depth(
 ) -> npt.NDArray[np.int32]:
     """Depth of each row among those of its thread and kind; rows whose kind has no bit in `kinds` have 0."""
 
+def thread_count() -> int:
+    """The cores that this process may use, at most OVERLAP_LAB_THREADS; what the readers use."""
+
 def path_supported(path: Path) -> bool: ...
 def fastest_path() -> Path: ...
 def scan(text: bytes, path: Path) -> tuple[_Column, _Column, bool, bool]:

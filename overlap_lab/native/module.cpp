@@ -12,6 +12,7 @@
 #include "nesting.h"
 #include "numbers.h"
 #include "table_module.h"
+#include "threads.h"
 #include "utf8.h"
 
 namespace nb = nanobind;
@@ -229,6 +230,7 @@ void add_parts(nb::module_& m) {
   m.def("path_supported", &path_supported, "path"_a);
   m.def("fastest_path", &fastest_path);
   m.def("scan", &scan_text, "text"_a, "path"_a);
+  m.def("thread_count", &thread_count);
   m.def("nanoseconds", &nanoseconds, "text"_a);
   m.def("integer", &integer, "text"_a);
   m.def("unsigned_integer", &unsigned_integer, "text"_a);
@@ -246,7 +248,7 @@ NB_MODULE(_native, m) {
   nb::list offered;
   for (const char* name :
        {"EventParser", "Path", "State", "fastest_path", "integer", "nanoseconds", "nesting_depth",
-        "path_supported", "scan", "unescaped", "unsigned_integer"}) {
+        "path_supported", "scan", "thread_count", "unescaped", "unsigned_integer"}) {
     offered.append(name);
   }
   m.attr("__all__") = offered;

@@ -1,0 +1,119 @@
+#include "threads.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace overlap_native {
+
+namespace {
+
+constexpr auto kBetweenAsks = std::chrono::milliseconds(30);
+
+size_t usable_cores() {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  if (sched_getaffinity(0, sizeof(usable), &usable) == 0) {
+    return static_cast<size_t>(CPU_COUNT(&usable));
+  }
+  return std::thread::hardware_concurrency();  // more cores than the set can name
+}
+
+/// The threads of one job, and the first thing that went wrong in it.
+class Job {
+ public:
+  explicit Job(const std::vector<Task>& tasks) : running_(tasks.size()) {
+    threads_.reserve(tasks.size());
+    for (const Task& task : tasks) start(task);
+  }
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  void wait(const std::function<void()>& interrupted) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!done_.wait_for(lock, kBetweenAsks, [this] { return running_ == 0; })) {
+      if (stop_.asked()) continue;
+      lock.unlock();
+      try {
+        interrupted();
+      } catch (...) {
+        fail(std::current_exception());
+      }
+      lock.lock();
+    }
+    lock.unlock();
+    for (std::thread& thread : threads_) thread.join();
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  void start(const Task& task) {
+    try {
+      threads_.emplace_back([this, &task] { run(task); });
+    } catch (...) {  // no more threads to be had
+      fail(std::current_exception());
+      finish();
+    }
+  }
+  void run(const Task& task) {
+    try {
+      task(stop_);
+    } catch (...) {
+      fail(std::current_exception());
+    }
+    finish();
+  }
+  void fail(std::exception_ptr what) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!failure_) failure_ = std::move(what);
+    stop_.ask();
+  }
+  void finish() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --running_;
+    done_.notify_all();
+  }
+
+  Stop stop_;
+  std::mutex mutex_;
+  std::condition_variable done_;
+  size_t running_;
+  std::exception_ptr failure_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+size_t thread_count() {
+  size_t count = usable_cores();
+  if (const char* limit = std::getenv("OVERLAP_LAB_THREADS")) {
+    const unsigned long asked = std::strtoul(limit, nullptr, 10);
+    if (asked != 0) count = std::min<size_t>(count, asked);
+  }
+  return std::max<size_t>(count, 1);
+}
+
+void run_tasks(const std::vector<Task>& tasks, const std::function<void()>& interrupted) {
+  Job(tasks).wait(interrupted);
+}
+
+void for_parts(size_t size, size_t grain, const std::function<void(size_t, size_t)>& work) {
+  const size_t parts =
+      std::max<size_t>(std::min(thread_count(), size / std::max<size_t>(grain, 1)), 1);
+  if (parts == 1) return work(0, size);
+  std::vector<Task> tasks;
+  for (size_t part = 0; part < parts; ++part) {
+    const size_t begin = size / parts * part + std::min(part, size % parts);
+    const size_t end = begin + size / parts + (part < size % parts ? 1 : 0);
+    tasks.emplace_back([&work, begin, end](const Stop&) { work(begin, end); });
+  }
+  run_tasks(tasks, [] {});
+}
+
+}  // namespace overlap_native
