@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -188,6 +189,36 @@ class Trace:
         from overlap_lab.frames import trace_frame
 
         return trace_frame(self)
+
+    def save(self, path: str | Path, *, force: bool = False) -> Path:
+        """The path of an Arrow IPC file with this trace, which `load` maps into memory instead of reading it.
+
+        Written whole or not at all. Raises UsageError where there is a file and `force` does not say to
+        replace it, or where it cannot be written; MissingDependency without pyarrow.
+        """
+        from overlap_lab.arrow_file import write_trace
+
+        return write_trace(self, Path(path), force=force)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trace:
+        """The trace that `save` wrote; its columns are views of the file that cannot be written.
+
+        `overlap_lab.load` reads these files too. Raises InputError for anything else, or a damaged file;
+        MissingDependency without pyarrow.
+        """
+        from overlap_lab.arrow_file import read_trace
+
+        return read_trace(Path(path))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Arrow's C stream of the rows as `to_pandas` shows them, for polars, DuckDB, pyarrow and others.
+
+        Columns are handed over without a copy. MissingDependency without pyarrow.
+        """
+        from overlap_lab.arrow_table import arrow_stream
+
+        return arrow_stream(self, requested_schema)
 
 
 def columns_of(trace: Trace) -> dict[str, Column]:

@@ -28,7 +28,7 @@ _MAX_DEPTH: Final = 4
 _MAX_FILES: Final = 10_000
 _MAX_FOLDERS: Final = 5_000
 _RESULTS_JSON: Final = (".json", ".json.gz", ".json.zst")
-_SUFFIXES: Final = (*_RESULTS_JSON, ".db", ".sqlite", ".rpd", ".csv", ".csv.gz", ".csv.zst")
+_SUFFIXES: Final = (*_RESULTS_JSON, ".db", ".sqlite", ".rpd", ".arrow", ".csv", ".csv.gz", ".csv.zst")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,9 @@ def _inputs_in(folder: Path) -> tuple[TraceInput, ...]:
         return tuple(found)
     if refused:
         raise UnknownFormat(f"{folder}: no trace that can be read; {refused[0]}")
-    raise TraceNotFound(f"{folder}: no trace in this folder (looked for .json, .csv, .db and .sqlite)")
+    raise TraceNotFound(
+        f"{folder}: no trace in this folder (looked for .json, .csv, .db, .sqlite and .arrow)"
+    )
 
 
 def _folders(folder: Path, depth: int) -> Iterator[Path]:

@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from overlap_lab.arrow_file import ARROW
+from overlap_lab.loaders.arrow import is_arrow, sniff_arrow
 from overlap_lab.loaders.nsys import is_nsys_table
 from overlap_lab.loaders.sqlite_file import SQLITE, read_only, tables_in
 
@@ -42,6 +44,8 @@ def refusal(path: Path, start: bytes) -> str | None:
         return "empty file; was the capture finished?"
     if start.startswith(SQLITE):
         return _sqlite(path)
+    if is_arrow(start):
+        return _arrow(path, start)
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith((b"{", b"[")):
         return _json(text)
@@ -53,14 +57,26 @@ def refusal(path: Path, start: bytes) -> str | None:
     return next(packed, None) or next(named, None)
 
 
+def _arrow(path: Path, start: bytes) -> str | None:
+    if not _starts_with(path, ARROW):
+        return "a compressed Arrow file; unpack it first: gunzip FILE, or unzstd FILE"
+    if sniff_arrow(path, start):
+        return None
+    return "an Arrow file without a trace of overlap_lab; give what Trace.save wrote, or the original trace"
+
+
+def _starts_with(path: Path, magic: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(magic)) == magic
+
+
 def _json(text: bytes) -> str | None:
     return _ROCPROF_V1 if _EMPTY_FIRST_EVENT.search(text) else None
 
 
 def _sqlite(path: Path) -> str | None:
-    with path.open("rb") as file:
-        if not file.read(16).startswith(SQLITE):
-            return "a compressed database; unpack it first: gunzip FILE, or unzstd FILE"
+    if not _starts_with(path, SQLITE):
+        return "a compressed database; unpack it first: gunzip FILE, or unzstd FILE"
     with read_only(path) as connection:
         tables = set(tables_in(connection))
     if any(table.startswith("rocpd_info_process") or is_nsys_table(table) for table in tables):

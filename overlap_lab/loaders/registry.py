@@ -8,7 +8,9 @@ from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
+from overlap_lab.arrow_file import read_trace
 from overlap_lab.errors import UnknownFormat, UsageError
+from overlap_lab.loaders.arrow import sniff_arrow
 from overlap_lab.loaders.content import head
 from overlap_lab.loaders.csv_table import TableKind, header_kind
 from overlap_lab.loaders.kineto import read_kineto, sniff_kineto
@@ -42,6 +44,7 @@ def _sniff_csv(_path: Path, start: bytes) -> bool:
 
 
 _BUILT_IN = (
+    Format("arrow", sniff_arrow, lambda files: read_trace(files[0])),
     Format("rocpd", sniff_rocpd, lambda files: read_rocpd(files[0])),
     Format("nsys", sniff_nsys, lambda files: read_nsys(files[0])),
     Format("rocprofv3-csv", _sniff_csv, read_rocprof_csv),

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from overlap_lab import analyze, load
+from overlap_lab.render.json import reports_to_json
+
 TRACES = Path(__file__).parents[2] / "traces"
 MANIFEST = json.loads((TRACES / "manifest.json").read_text())["traces"]
 
@@ -47,6 +50,13 @@ def test_the_report_is_the_golden_one(entry: dict[str, Any], recorder: ModuleTyp
     path = TRACES / entry["file"]
     golden = (TRACES / "golden" / f"{path.stem}.json").read_text()
     assert json.loads(recorder.golden_text(path)) == json.loads(golden)
+
+
+def test_the_report_is_the_golden_one_after_a_save(entry: dict[str, Any], tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    trace = load(TRACES / entry["file"])
+    saved = trace.save(tmp_path / "a.arrow")
+    assert reports_to_json([analyze(load(saved))]) == reports_to_json([analyze(trace)])
 
 
 def test_sync_drains_at_every_layer_and_the_others_never() -> None:

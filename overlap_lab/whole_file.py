@@ -1,0 +1,86 @@
+"""Files that are there whole or not at all, whatever ends the program that writes them."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import RawIOBase
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+__all__ = ["whole_file"]
+
+_PIECE: Final = 4 << 20
+_UNSYNCED: Final = 64 << 20
+"""Given to the disk in portions, so that Ctrl-C never waits for a gigabyte to be flushed."""
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[RawIOBase]:
+    """A stream whose content is at `path` when the block ends well; else nothing has changed there.
+
+    Written beside `path`, flushed to the disk, and renamed: a reader sees the old content or the new.
+    """
+    target = path.resolve()  # a link stays one
+    part = target.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        with _Written(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)) as stream:
+            with suppress(FileNotFoundError):
+                part.chmod(target.stat().st_mode & 0o777)
+            yield stream
+            stream.sync()
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+class _Written(RawIOBase):
+    """A file of which every write is whole, and can be interrupted between its pieces."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self._unsynced = 0
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._size
+
+    def write(self, content: ReadableBuffer) -> int:
+        view = memoryview(content).cast("B")
+        at = 0
+        while at < len(view):
+            written = os.write(self._handle, view[at : at + _PIECE])
+            at += written
+            self._size += written
+            self._unsynced += written
+            if self._unsynced >= _UNSYNCED:
+                self.sync()
+        return at
+
+    def sync(self) -> None:
+        os.fsync(self._handle)
+        self._unsynced = 0
+
+    def close(self) -> None:
+        if not self.closed:
+            os.close(self._handle)
+        super().close()
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError):  # some file systems cannot, and the file itself is safe
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
