@@ -161,3 +161,9 @@ def read_csv(
 
     A row is kept where it has as many fields as given here, and its times. The text is UTF-8 without NUL.
     """
+
+def order(columns: list[_Column], *, descending: int = ...) -> npt.NDArray[np.int64]:
+    """Rows in the order of integer columns, the first of which counts most; equal rows stay as they are.
+
+    `descending` has a bit for each column that is to be in falling order: bit 0 for the first.
+    """

@@ -1,4 +1,4 @@
-"""The readers' core in C++: text in, columns out. What each door does is said in `_native.pyi`."""
+"""The core in C++: text in, columns out, and work on columns. What each door does is said in `_native.pyi`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ try:
         State,
         csv_header,
         nesting_depth,
+        order,
         read_columns,
         read_csv,
         sqlite_version,
@@ -27,6 +28,7 @@ __all__ = [
     "State",
     "csv_header",
     "nesting_depth",
+    "order",
     "read_columns",
     "read_csv",
     "sqlite_version",

@@ -61,6 +61,13 @@ class Column {
   Value& operator[](size_t i) { return values_[i]; }
   Value operator[](size_t i) const { return values_[i]; }
 
+  /// Takes over memory that `malloc` or `realloc` gave.
+  void adopt(Value* values, size_t size) {
+    std::free(values_);
+    values_ = values;
+    size_ = capacity_ = size;
+  }
+
   /// The memory, to be freed with `free`; the column is empty afterwards.
   Value* release() {
     size_ = capacity_ = 0;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "array_module.h"
 #include "event_parser.h"
 #include "nesting.h"
 #include "numbers.h"
@@ -255,4 +256,5 @@ NB_MODULE(_native, m) {
   overlap_native::add_parts(m);
   overlap_native::add_parser(m);
   overlap_native::add_tables(m);
+  overlap_native::add_arrays(m);
 }

@@ -1,0 +1,58 @@
+#include "array_arguments.h"
+
+#include <stdexcept>
+
+namespace nb = nanobind;
+
+namespace overlap_native {
+
+namespace {
+
+Width width_of(nb::dlpack::dtype type) {
+  const bool is_signed = type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Int);
+  const bool is_unsigned = type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::UInt) ||
+                           type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Bool);
+  if ((!is_signed && !is_unsigned) || type.lanes != 1) {
+    throw nb::type_error("an array of integers is wanted");
+  }
+  switch (type.bits) {
+    case 8:
+      return is_signed ? Width::i8 : Width::u8;
+    case 16:
+      return is_signed ? Width::i16 : Width::u16;
+    case 32:
+      return is_signed ? Width::i32 : Width::u32;
+    case 64:
+      return is_signed ? Width::i64 : Width::u64;
+    default:
+      throw nb::type_error("an array of integers is wanted");
+  }
+}
+
+}  // namespace
+
+IntegerColumn integers_of(const AnyArray& array) {
+  const Width width = width_of(array.dtype());
+  const auto bytes = static_cast<std::ptrdiff_t>(array.itemsize());
+  const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(array.stride(0)) * bytes;
+  return {static_cast<const char*>(array.data()), array.shape(0) > 1 ? stride : bytes,
+          array.shape(0), width};
+}
+
+std::vector<KeyColumn> keys_of(const std::vector<AnyArray>& columns, uint64_t descending,
+                               size_t& size) {
+  std::vector<KeyColumn> keys;
+  size = columns.empty() ? 0 : columns.front().shape(0);
+  for (size_t at = 0; at < columns.size(); ++at) {
+    if (columns[at].shape(0) != size) throw nb::value_error("columns differ in length");
+    keys.emplace_back(integers_of(columns[at]), Rows{nullptr, size}, (descending >> at & 1) != 0);
+  }
+  return keys;
+}
+
+void ask_for_signals() {
+  nb::gil_scoped_acquire held;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+}  // namespace overlap_native

@@ -1,0 +1,44 @@
+// Arrays between Python and the functions on columns.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+#include "column.h"
+#include "integer_column.h"
+#include "key_column.h"
+
+namespace overlap_native {
+
+using AnyArray = nanobind::ndarray<nanobind::ro, nanobind::ndim<1>, nanobind::device::cpu>;
+template <class Value>
+using In =
+    nanobind::ndarray<const Value, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+template <class Value>
+using Out = nanobind::ndarray<nanobind::numpy, Value, nanobind::ndim<1>>;
+
+/// Throws TypeError for an array of anything but integers.
+IntegerColumn integers_of(const AnyArray& array);
+
+/// All of one length, which `size` is set to.
+std::vector<KeyColumn> keys_of(const std::vector<AnyArray>& columns, uint64_t descending,
+                               size_t& size);
+
+/// Lets Ctrl-C end a long job; called with the interpreter lock free.
+void ask_for_signals();
+
+/// The column's own memory as an array.
+template <class Value>
+Out<Value> taken(Column<Value>& column) {
+  const size_t size = column.size();
+  if (column.data() == nullptr) column.reserve(1);  // an array of nothing still wants an address
+  Value* values = column.release();
+  return {
+      values, {size}, nanobind::capsule(values, [](void* memory) noexcept { std::free(memory); })};
+}
+
+}  // namespace overlap_native
