@@ -40,6 +40,12 @@ class EventParser:
     def __init__(self, path: Path = ...) -> None: ...
     def parse(self, text: bytes | bytearray | memoryview, last: bool) -> int:
         """Read events; returns how many bytes were used. The next text must begin where these end."""
+    def parse_file(self, file: int, begin: int, *, part: int = ..., threads: int = ...) -> int:
+        """Read events of an open file from an offset, in parts of so many bytes on so many threads.
+
+        Stops before the first one that is not well-formed; returns how many bytes were used. The text behind
+        them is for `parse`, unless the list is closed. Part and threads: 0 for what suits the machine.
+        """
     def accept(self, event: bytes) -> bool:
         """Read one event that was not in the text as it is; False where it is none."""
     def resume(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,6 +42,11 @@ _LONGEST_KEY: Final = 256
 _EVENTS: Final = "\0events"
 """Stands for all events where the text around them is parsed."""
 _WINDOW: Final = 1 << 14
+_FEW: Final = 1 << 20
+"""Bytes of a file that are read before threads have started."""
+_PART: Final = 0
+_THREADS: Final = 0
+"""How a file is read in parts; 0: as suits the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +92,13 @@ class _Reading:
         """Raises NotUtf8, or _TooOdd where Python must read the file instead."""
         with self._source() as stream:
             self._feed = TextFeed(stream)
-            return self._all()
+            return self._all(stream)
 
-    def _all(self) -> EventColumns:
+    def _all(self, stream: io.RawIOBase) -> EventColumns:
         head = self._head()
-        while self._parse():
+        if isinstance(stream, io.FileIO):
+            self._parse_file(stream)
+        while self._parser.state != State.CLOSED and self._parse():
             pass
         header = self._header(head, self._feed.rest())
         if self._parser.odd_letters:
@@ -122,6 +130,12 @@ class _Reading:
             raise NotUtf8 from None
         feed.use(opening.end())
         return head
+
+    def _parse_file(self, file: io.FileIO) -> None:
+        """Read all up to the first damage, on as many threads as there are cores."""
+        begin = file.tell() - self._feed.size
+        if os.fstat(file.fileno()).st_size - begin >= _FEW:
+            self._feed.jump(self._parser.parse_file(file.fileno(), begin, part=_PART, threads=_THREADS))
 
     def _parse(self) -> bool:
         """Read what is in the buffer, or judge what stopped the parser; False behind the last event."""

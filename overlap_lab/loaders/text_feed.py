@@ -61,6 +61,16 @@ class TextFeed:
         self._begin += size
         self.offset += size
 
+    def jump(self, size: int) -> None:
+        """Let go of so many bytes, which may be more than the buffer holds; the stream is a file."""
+        if size > self.size:
+            self._stream.seek(size - self.size, io.SEEK_CUR)
+            self.offset += size - self.size
+            size = self.size
+        self.use(size)
+        if not self.size:
+            self.more()
+
     def more(self, size: int = 1) -> None:
         """Add at least `size` bytes behind what is in the buffer, or all that there are."""
         wanted = self.size + size

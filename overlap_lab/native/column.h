@@ -53,6 +53,11 @@ class Column {
     if (count > capacity_) reserve(count);
   }
   void set_size(size_t size) { size_ = size; }
+  /// Claim `size` values, the new ones to be written through `data()`.
+  void grow(size_t size) {
+    if (size > capacity_) reserve(size * 2);
+    size_ = size;
+  }
   void clear() { size_ = 0; }
 
   size_t size() const { return size_; }

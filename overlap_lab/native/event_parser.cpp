@@ -31,20 +31,22 @@ bool has_replacement(const char* begin, const char* end) {
 
 }  // namespace
 
-size_t EventParser::parse(const char* text, size_t size, bool last) {
+size_t EventParser::parse(const char* text, size_t size, bool last, size_t limit) {
   size_t used = 0;
   while (state_ == State::reading) {
     const size_t left = size - used;
     const bool all = left <= piece_ + kMargin;
     if (all && !last && left <= kMargin) break;
+    const size_t piece_limit = limit == kNoLimit ? kNoLimit : limit - std::min(limit, used);
     size_t step = 0;
     if (all && last) {
       padded_.assign(text + used, left);
       padded_.append(kMargin, '\0');
-      step = parse_piece(padded_.data(), left, true);
+      step = parse_piece(padded_.data(), left, true, piece_limit);
     } else {
-      step = parse_piece(text + used, all ? left - kMargin : piece_, false);
+      step = parse_piece(text + used, all ? left - kMargin : piece_, false, piece_limit);
     }
+    if (state_ == State::reached) next_event_ += used;
     used += step;
     if (step == 0 && piece_ == kLargestPiece) state_ = State::stopped;
     piece_ = step == 0 ? std::min(std::max(piece_, left), kLargestPiece) : kPiece;
@@ -53,13 +55,15 @@ size_t EventParser::parse(const char* text, size_t size, bool last) {
   return used;
 }
 
-size_t EventParser::parse_piece(const char* text, size_t size, bool last) {
+size_t EventParser::parse_piece(const char* text, size_t size, bool last, size_t limit) {
   scan(text, size, last, path_, structure_);
   if (!structure_.utf8) {
     state_ = State::not_utf8;
     return 0;
   }
   reader_.start(text, size, structure_);
+  piece_text_ = text;
+  piece_limit_ = limit;
   const char* at = text;
   while (const char* next = item(at, last)) {
     at = next;
@@ -80,6 +84,11 @@ const char* EventParser::item(const char* at, bool last) {
     return begin + 1;
   }
   if (*begin == ']' || !may_follow || (lenient && *begin != '{')) return stop(at);
+  if (static_cast<size_t>(begin - piece_text_) >= piece_limit_) {
+    next_event_ = static_cast<size_t>(begin - piece_text_);
+    state_ = State::reached;
+    return at;
+  }
   const char* end = begin;
   const Outcome outcome = *begin == '{' ? event(begin, end, last) : other_item(end);
   if (outcome == Outcome::whole) return end;
@@ -88,7 +97,8 @@ const char* EventParser::item(const char* at, bool last) {
 
 const char* EventParser::comma_end(const char* at, bool& comma) const {
   at = reader_.blank(at);
-  comma = reader_.peek(at) == ',';
+  comma = behind_comma_ || reader_.peek(at) == ',';
+  if (behind_comma_) return at;
   return comma ? reader_.blank(at + 1) : at;
 }
 
@@ -112,7 +122,7 @@ Outcome EventParser::other_item(const char*& end) {
   uint32_t mended = 0;
   const Outcome outcome = reader_.pass(end, mended);
   if (outcome != Outcome::whole) return outcome;
-  first_ = false;
+  first_ = behind_comma_ = false;
   ++skipped;
   repaired += mended;
   return outcome;
@@ -125,13 +135,34 @@ const char* EventParser::stop(const char* at) {
 
 void EventParser::keep(const Event& event) {
   const auto size = static_cast<uint64_t>(event.end - event.begin);
-  first_ = false;
+  first_ = behind_comma_ = false;
   ++events;
   longest = std::max(longest, size);
   long_events += size >= kLong ? 1 : 0;
   repaired += event.repaired;
   if (count_replaced && has_replacement(event.begin, event.end)) ++replaced;
   table.add(event, structure_.escapes);
+}
+
+void EventParser::restart(bool behind_comma) {
+  table.clear();
+  events = repaired = replaced = skipped = longest = long_events = 0;
+  state_ = State::reading;
+  piece_ = kPiece;
+  first_ = !behind_comma;
+  behind_comma_ = behind_comma;
+}
+
+void EventParser::append(const EventParser& other, TableCodes& codes) {
+  table.append(other.table, codes);
+  events += other.events;
+  repaired += other.repaired;
+  replaced += other.replaced;
+  skipped += other.skipped;
+  longest = std::max(longest, other.longest);
+  long_events += other.long_events;
+  first_ = first_ && other.first_;
+  if (other.state_ == State::closed) state_ = State::closed;
 }
 
 bool EventParser::accept(std::string_view text) {

@@ -16,6 +16,7 @@ namespace overlap_native {
 enum class State : uint8_t {
   reading,   // wants more text
   stopped,   // what comes next is for another reader to judge
+  reached,   // what comes next begins at the limit or behind it
   closed,    // read the bracket that closes the list
   not_utf8,  // some of the text was not UTF-8
 };
@@ -26,13 +27,24 @@ class EventParser {
  public:
   explicit EventParser(Path path) : path_(path), reader_(orders_) {}
 
-  /// Read events; returns how many bytes were used. `last`: no text follows.
-  size_t parse(const char* text, size_t size, bool last);
+  static constexpr size_t kNoLimit = SIZE_MAX;
+  /// Read events; returns how many bytes were used. `last`: no text follows. No event is read that
+  /// begins at `limit` or behind it.
+  size_t parse(const char* text, size_t size, bool last, size_t limit = kNoLimit);
+  /// Where the event begins that is the first one not read, once the limit is reached; in the text
+  /// that was given last.
+  size_t next_event() const { return next_event_; }
+
+  /// Forget all events, to read a list from its start or from behind one of its commas.
+  void restart(bool behind_comma);
+  /// Add what another parser has read in the text that follows; `codes` is of its texts.
+  void append(const EventParser& other, TableCodes& codes);
 
   /// Read one event that was not in the text as it is; False where it is no event.
   bool accept(std::string_view event);
 
   State state() const { return state_; }
+  Path path() const { return path_; }
   void resume() { state_ = State::reading; }
 
   /// Whether commas between events may be missing or too many, as where a damaged list is read on.
@@ -54,7 +66,7 @@ class EventParser {
   static constexpr size_t kLargestPiece = size_t{1} << 31;
 
  private:
-  size_t parse_piece(const char* text, size_t size, bool last);
+  size_t parse_piece(const char* text, size_t size, bool last, size_t limit);
   const char* item(const char* at, bool last);
   const char* comma_end(const char* at, bool& comma) const;
   const char* separators_end(const char* at, bool& comma) const;
@@ -71,7 +83,11 @@ class EventParser {
   std::string padded_;
   State state_ = State::reading;
   size_t piece_ = kPiece;  // larger where an event is
+  const char* piece_text_ = nullptr;
+  size_t piece_limit_ = kNoLimit;
+  size_t next_event_ = 0;
   bool first_ = true;
+  bool behind_comma_ = false;  // the comma before the first item was read
 };
 
 }  // namespace overlap_native

@@ -28,13 +28,33 @@ struct Sparse {
   void append(const Sparse& other, uint32_t first_row) {
     for (size_t i = 0; i < other.row.size(); ++i) push(other.row[i] + first_row, other.value[i]);
   }
+  void clear() {
+    row.clear();
+    value.clear();
+  }
+};
+
+/// The codes that the texts of one table have in another.
+struct TableCodes {
+  Column<uint32_t> names, tokens;
+  void clear() {
+    names.clear();
+    tokens.clear();
+  }
 };
 
 class EventTable {
  public:
   void add(const Event& event, bool escapes);
-  /// Add all of another table behind this one's rows.
-  void append(EventTable&& other);
+  /// Add all of another table behind this one's rows. `codes` knows those of its texts that were
+  /// added before, and learns the others.
+  void append(const EventTable& other, TableCodes& codes);
+  /// Room for this many rows, which costs no memory before they are there.
+  void expect(size_t rows);
+  /// Drop all but the texts of names and tokens.
+  void clear();
+  /// Drop these too.
+  void clear_texts();
   /// A file has this many rows at most; raises `std::length_error` beyond.
   static constexpr size_t kMaxRows = UINT32_MAX - 1;
 
@@ -70,6 +90,8 @@ class EventTable {
   bool odd_letters = false;     // a category that lower case turns into another alphabet's
 
  private:
+  void append_odd(const EventTable& other, const TableCodes& codes);
+  void append_notes(const EventTable& other);
   void add_row(const Event& event, Kind kind, bool begin);
   void add_end(const Event& event);
   void add_arguments(const Event& event, Kind kind, uint32_t row);

@@ -54,6 +54,13 @@ uint32_t Interned::code_of(std::string_view text) {
   return code;
 }
 
+void Interned::clear() {
+  if (size() == 0) return;
+  bytes_.clear();
+  ends_.clear();
+  std::memset(static_cast<void*>(slots_.data()), 0, slots_.size() * sizeof(Slot));
+}
+
 void Interned::grow() {
   const size_t size = slots_.size() == 0 ? kFewest : 2 * slots_.size();
   Column<Slot> larger;

@@ -15,6 +15,7 @@ class Interned {
   uint32_t code_of(std::string_view text);
 
   size_t size() const { return ends_.size(); }
+  void clear();
   std::string_view operator[](size_t code) const;
 
  private:

@@ -10,6 +10,7 @@
 
 #include "array_module.h"
 #include "event_parser.h"
+#include "event_parts.h"
 #include "nesting.h"
 #include "numbers.h"
 #include "table_module.h"
@@ -71,6 +72,17 @@ size_t parse(EventParser& parser, nb::handle text, bool last) {
   const Lent lent(text);
   nb::gil_scoped_release released;
   return parser.parse(lent.data(), lent.size(), last);
+}
+
+void ask_for_signals() {
+  nb::gil_scoped_acquire held;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+uint64_t read_file(EventParser& parser, int file, uint64_t begin, size_t part, size_t threads) {
+  const PartSize size{part == 0 ? PartSize().bytes : part, threads == 0 ? thread_count() : threads};
+  nb::gil_scoped_release released;
+  return parse_file({file, begin}, size, parser, ask_for_signals);
 }
 
 bool accept(EventParser& parser, const nb::bytes& event) {
@@ -196,6 +208,8 @@ void add_parser(nb::module_& m) {
   nb::class_<EventParser>(m, "EventParser")
       .def(nb::init<Path>(), "path"_a = fastest_path())
       .def("parse", &parse, "text"_a, "last"_a)
+      .def("parse_file", &read_file, "file"_a, "begin"_a, nb::kw_only(), "part"_a = 0,
+           "threads"_a = 0)
       .def("accept", &accept, "event"_a)
       .def("resume", &EventParser::resume)
       .def("columns", &columns)
