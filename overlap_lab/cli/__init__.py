@@ -8,17 +8,18 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Final
 
 from overlap_lab import __version__
-from overlap_lab.cli import analyze, compare, demo
 from overlap_lab.cli.parser import Parser, add_verb
 from overlap_lab.errors import OverlapLabError, UsageError
 from overlap_lab.render.names import printable
 
 __all__ = ["main"]
 
-VERBS: Final = (analyze, compare, demo)
+VERBS: Final = ("analyze", "compare", "demo")
+"""Modules of this package; one is imported when it is asked for."""
 
 USAGE_OR_INPUT: Final = 2
 INTERRUPTED: Final = 130
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with _warnings_on_one_line():
             _prepare_stdout()
-            parsed = _parser().parse_args(arguments)
+            parsed = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)
             code: int = parsed.run(parsed)
         sys.stdout.flush()
     except OverlapLabError as error:
@@ -81,10 +82,11 @@ def _failed(message: str) -> int:
     return USAGE_OR_INPUT
 
 
-def _parser() -> Parser:
+def _parser(arguments: Sequence[str]) -> Parser:
     parser = Parser(prog="overlap-lab", description=__doc__)
     parser.add_argument("--version", action="version", version=f"overlap-lab {__version__}")
     verbs = parser.add_subparsers(metavar="VERB", required=True)
-    for verb in VERBS:
-        add_verb(verbs, verb)
+    asked = [verb for verb in VERBS if arguments and arguments[0] == verb]
+    for verb in asked or VERBS:
+        add_verb(verbs, import_module(f"overlap_lab.cli.{verb}"))
     return parser

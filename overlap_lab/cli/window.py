@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from overlap_lab.errors import UsageError
-from overlap_lab.plots.lanes import origin_ns
 from overlap_lab.schema import LATEST_NS
 from overlap_lab.trace import Trace
 from overlap_lab.units import format_ns, parse_ns
@@ -37,6 +36,8 @@ def window_in(trace: Trace, window: Window) -> tuple[int, int]:
 
     Time 0 is the trace's first record, as in the report's tables and on the timeline's axis.
     """
+    from overlap_lab.plots.lanes import origin_ns
+
     zero = origin_ns(trace)
     last = int(trace.end_ns.max(initial=zero))
     start = zero if window[0] is None else zero + window[0]

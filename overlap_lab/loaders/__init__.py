@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from overlap_lab.errors import UsageError
 from overlap_lab.loaders.inputs import TraceInput, find_inputs
 from overlap_lab.loaders.registry import Format, formats
-from overlap_lab.loaders.rocpd import connection_of, read_rocpd_connection
-from overlap_lab.loaders.rocpd_tables import Queries
 from overlap_lab.trace import Trace
+
+if TYPE_CHECKING:
+    from overlap_lab.loaders.rocpd_tables import Queries
 
 __all__ = ["Format", "TraceInput", "find_inputs", "formats", "load"]
 
@@ -23,6 +25,8 @@ def load(source: str | Path | TraceInput | Queries) -> Trace:
     if isinstance(source, TraceInput):
         return source.format.read(source.files)
     if not isinstance(source, str | Path):
+        from overlap_lab.loaders.rocpd import connection_of, read_rocpd_connection
+
         connection = connection_of(source)
         if connection is None:
             raise UsageError(f"load: a path or a rocpd connection is needed, not {type(source).__name__}")

@@ -7,19 +7,14 @@ from typing import Final
 
 from overlap_lab.arrow_file import ARROW, TRACE_KEY
 
-__all__ = ["is_arrow", "sniff_arrow"]
+__all__ = ["sniff_arrow"]
 
 _LONGEST_SCHEMA: Final = 256 << 20
 
 
-def is_arrow(start: bytes) -> bool:
-    """Whether a file that starts so is an Arrow IPC file, of whatever content."""
-    return start.startswith(ARROW)
-
-
 def sniff_arrow(path: Path, start: bytes) -> bool:
     """True for an Arrow file whose schema says that it holds a trace."""
-    if not is_arrow(start):
+    if not start.startswith(ARROW):
         return False
     if TRACE_KEY in start:
         return True

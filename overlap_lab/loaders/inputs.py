@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from overlap_lab.errors import (
     InputError,
@@ -18,8 +18,10 @@ from overlap_lab.errors import (
 )
 from overlap_lab.loaders.content import check_readable, head
 from overlap_lab.loaders.csv_sets import is_csv_name, prefix_of, set_of
-from overlap_lab.loaders.csv_table import TRACE_KINDS, TableKind, header_kind
 from overlap_lab.loaders.registry import Format, format_of
+
+if TYPE_CHECKING:
+    from overlap_lab.loaders.csv_table import TableKind
 
 __all__ = ["TraceInput", "find_inputs"]
 
@@ -119,6 +121,8 @@ def _is_trace_set(file: Path, files: list[Path]) -> bool:
     results = f"{prefix_of(file)}_results"
     if {other.name for other in files} & {f"{results}{suffix}" for suffix in (".db", *_RESULTS_JSON)}:
         return False
+    from overlap_lab.loaders.csv_table import TRACE_KINDS
+
     return any(_kind_of(member) in TRACE_KINDS for member in set_of(file, files))
 
 
@@ -129,6 +133,8 @@ def _has_database(file: Path, files: list[Path]) -> bool:
 
 
 def _kind_of(file: Path) -> TableKind:
+    from overlap_lab.loaders.csv_table import TableKind, header_kind
+
     try:
         line = head(file).split(b"\n", 1)[0].decode("utf-8-sig", "replace")
     except (InputError, MissingDependency):

@@ -6,12 +6,10 @@ import re
 from pathlib import Path
 from typing import Final
 
-from overlap_lab.arrow_file import ARROW
-from overlap_lab.loaders.arrow import is_arrow, sniff_arrow
-from overlap_lab.loaders.nsys import is_nsys_table
-from overlap_lab.loaders.sqlite_file import SQLITE, read_only, tables_in
+__all__ = ["ARROW", "SQLITE", "refusal"]
 
-__all__ = ["refusal"]
+ARROW: Final = b"ARROW1\0\0"
+SQLITE: Final = b"SQLite format 3\0"
 
 _PACKED: Final = {
     b"PK\x03\x04": "a zip archive; unpack it first",
@@ -44,7 +42,7 @@ def refusal(path: Path, start: bytes) -> str | None:
         return "empty file; was the capture finished?"
     if start.startswith(SQLITE):
         return _sqlite(path)
-    if is_arrow(start):
+    if start.startswith(ARROW):
         return _arrow(path, start)
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith((b"{", b"[")):
@@ -60,6 +58,8 @@ def refusal(path: Path, start: bytes) -> str | None:
 def _arrow(path: Path, start: bytes) -> str | None:
     if not _starts_with(path, ARROW):
         return "a compressed Arrow file; unpack it first: gunzip FILE, or unzstd FILE"
+    from overlap_lab.loaders.arrow import sniff_arrow
+
     if sniff_arrow(path, start):
         return None
     return "an Arrow file without a trace of overlap_lab; give what Trace.save wrote, or the original trace"
@@ -77,6 +77,9 @@ def _json(text: bytes) -> str | None:
 def _sqlite(path: Path) -> str | None:
     if not _starts_with(path, SQLITE):
         return "a compressed database; unpack it first: gunzip FILE, or unzstd FILE"
+    from overlap_lab.loaders.nsys import is_nsys_table
+    from overlap_lab.loaders.sqlite_file import read_only, tables_in
+
     with read_only(path) as connection:
         tables = set(tables_in(connection))
     if any(table.startswith("rocpd_info_process") or is_nsys_table(table) for table in tables):

@@ -1,29 +1,27 @@
-"""Which formats there are: the readers of this package, those of installed plug-ins, and what is refused."""
+"""Which formats there are: the readers of this package, those of installed plug-ins, and what is refused.
+
+A reader is imported when a file of its kind is met: a short answer must not wait for readers that it does not
+need.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Final
 
-from overlap_lab.arrow_file import read_trace
 from overlap_lab.errors import UnknownFormat, UsageError
-from overlap_lab.loaders.arrow import sniff_arrow
 from overlap_lab.loaders.content import head
-from overlap_lab.loaders.csv_table import TableKind, header_kind
-from overlap_lab.loaders.kineto import read_kineto, sniff_kineto
-from overlap_lab.loaders.nsys import read_nsys, sniff_nsys
-from overlap_lab.loaders.refused import refusal
-from overlap_lab.loaders.rocpd import read_rocpd, sniff_rocpd
-from overlap_lab.loaders.rocprof_csv import read_rocprof_csv
-from overlap_lab.loaders.rocprof_json import read_rocprof_json, sniff_rocprof_json
+from overlap_lab.loaders.plugins import plugged
+from overlap_lab.loaders.refused import ARROW, SQLITE, refusal
 from overlap_lab.trace import Trace
 
 __all__ = ["Format", "format_of", "formats"]
 
 _GROUP = "overlap_lab.loaders"
+_SDK_ROOT: Final = b'"rocprofiler-sdk-tool"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +35,97 @@ class Format:
     """The files of one input -> its trace. Raises InputError for content that cannot be used."""
 
 
+def _sniff_arrow(path: Path, start: bytes) -> bool:
+    if not start.startswith(ARROW):
+        return False
+    from overlap_lab.loaders.arrow import sniff_arrow
+
+    return sniff_arrow(path, start)
+
+
+def _read_arrow(files: Sequence[Path]) -> Trace:
+    from overlap_lab.arrow_file import read_trace
+
+    return read_trace(files[0])
+
+
+def _sniff_rocpd(path: Path, start: bytes) -> bool:
+    if not start.startswith(SQLITE):
+        return False
+    from overlap_lab.loaders.rocpd import sniff_rocpd
+
+    return sniff_rocpd(path, start)
+
+
+def _read_rocpd(files: Sequence[Path]) -> Trace:
+    from overlap_lab.loaders.rocpd import read_rocpd
+
+    return read_rocpd(files[0])
+
+
+def _sniff_nsys(path: Path, start: bytes) -> bool:
+    if not start.startswith(SQLITE):
+        return False
+    from overlap_lab.loaders.nsys import sniff_nsys
+
+    return sniff_nsys(path, start)
+
+
+def _read_nsys(files: Sequence[Path]) -> Trace:
+    from overlap_lab.loaders.nsys import read_nsys
+
+    return read_nsys(files[0])
+
+
 def _sniff_csv(_path: Path, start: bytes) -> bool:
     line = start.split(b"\n", 1)[0].decode("utf-8-sig", "replace").strip()
+    if line.startswith(("{", "[")):
+        return False
+    from overlap_lab.loaders.csv_table import TableKind, header_kind
+
     header = [name.strip().strip('"') for name in line.split(",")]
     return header_kind(header) is not TableKind.OTHER
 
 
+def _read_csv(files: Sequence[Path]) -> Trace:
+    from overlap_lab.loaders.rocprof_csv import read_rocprof_csv
+
+    return read_rocprof_csv(files)
+
+
+def _sniff_rocprof_json(path: Path, start: bytes) -> bool:
+    if _SDK_ROOT not in start:
+        return False
+    from overlap_lab.loaders.rocprof_json import sniff_rocprof_json
+
+    return sniff_rocprof_json(path, start)
+
+
+def _read_rocprof_json(files: Sequence[Path]) -> Trace:
+    from overlap_lab.loaders.rocprof_json import read_rocprof_json
+
+    return read_rocprof_json(files[0])
+
+
+def _sniff_kineto(path: Path, start: bytes) -> bool:
+    from overlap_lab.loaders.kineto import sniff_kineto
+
+    return sniff_kineto(path, start)
+
+
+def _read_kineto(files: Sequence[Path]) -> Trace:
+    from overlap_lab.loaders.kineto import read_kineto
+
+    return read_kineto(files[0])
+
+
 _BUILT_IN = (
-    Format("arrow", sniff_arrow, lambda files: read_trace(files[0])),
-    Format("rocpd", sniff_rocpd, lambda files: read_rocpd(files[0])),
-    Format("nsys", sniff_nsys, lambda files: read_nsys(files[0])),
-    Format("rocprofv3-csv", _sniff_csv, read_rocprof_csv),
-    Format("rocprofv3-json", sniff_rocprof_json, lambda files: read_rocprof_json(files[0])),
-    Format("kineto", sniff_kineto, lambda files: read_kineto(files[0])),
+    Format("arrow", _sniff_arrow, _read_arrow),
+    Format("rocpd", _sniff_rocpd, _read_rocpd),
+    Format("nsys", _sniff_nsys, _read_nsys),
+    Format("rocprofv3-csv", _sniff_csv, _read_csv),
+    Format("rocprofv3-json", _sniff_rocprof_json, _read_rocprof_json),
+    Format("kineto", _sniff_kineto, _read_kineto),
 )
 
 
@@ -57,21 +133,17 @@ _BUILT_IN = (
 def formats() -> tuple[Format, ...]:
     """Every format that can be read, plug-ins first."""
     found = []
-    for point in sorted(entry_points(group=_GROUP), key=lambda point: point.name):
-        plugged = point.load()
-        if not isinstance(plugged, Format):
-            raise UsageError(
-                f"entry point {point.value!r} of {_GROUP} is not a Format; see loaders/registry.py"
-            )
-        found.append(plugged)
+    for place, known in plugged(_GROUP):
+        if not isinstance(known, Format):
+            raise UsageError(f"entry point {place!r} of {_GROUP} is not a Format; see loaders/registry.py")
+        found.append(known)
     return (*found, *_BUILT_IN)
 
 
 def format_of(path: Path) -> Format:
     """The format of a file's content. Raises UnknownFormat, with the way out where it is known."""
     start = head(path)
-    plugged = formats()[: -len(_BUILT_IN)]
-    for known in plugged:
+    for known in formats()[: -len(_BUILT_IN)]:
         if known.sniff(path, start):
             return known
     reason = refusal(path, start)

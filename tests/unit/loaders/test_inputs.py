@@ -4,6 +4,8 @@ import gzip
 import json
 import os
 import sqlite3
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,8 +18,7 @@ from overlap_lab.errors import (
     UnknownFormat,
     UsageError,
 )
-from overlap_lab.loaders import Format, find_inputs, load, packed, registry
-from overlap_lab.trace import Source, Trace
+from overlap_lab.loaders import find_inputs, load, packed, registry
 from tests.unit.loaders.chrome import call, document
 from tests.unit.loaders.sdk_json import document as sdk_document
 from tests.unit.loaders.sdk_json import one_process as one_sdk_process
@@ -242,25 +243,47 @@ def test_a_database_of_something_else_is_refused(tmp_path: Path, table: str, too
         load(path)
 
 
-def test_a_plug_in_may_read_a_format_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(files: object) -> Trace:
-        return Trace.from_columns({}, names=(), source=Source(format="mine"))
+MINE = """
+from overlap_lab.loaders import Format
+from overlap_lab.trace import Source, Trace
 
-    mine = Format("mine", lambda _path, start: start.startswith(b"MINE"), read)
+def read(files):
+    return Trace.from_columns({}, names=(), source=Source(format="mine"))
 
-    class Point:
-        name = value = "mine"
+mine = Format("mine", lambda path, start: start.startswith(b"MINE"), read)
+other = 7
+"""
 
-        def load(self) -> Format:
-            return mine
 
-    monkeypatch.setattr(
-        registry, "entry_points", lambda group: [Point()] if group == "overlap_lab.loaders" else []
-    )
-    registry.formats.cache_clear()
-    try:
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Path]]:
+    """Installs a package that offers one of its objects as a format, and gives a file of it."""
+
+    def install(offered: str) -> Path:
+        packages = tmp_path / "packages"
+        (packages / "mine-1.dist-info").mkdir(parents=True)
+        (packages / "mine_format.py").write_text(MINE)
+        (packages / "mine-1.dist-info" / "METADATA").write_text(
+            "Metadata-Version: 2.1\nName: mine\nVersion: 1\n"
+        )
+        points = f"[overlap_lab.loaders]\nmine = mine_format:{offered}\n"
+        (packages / "mine-1.dist-info" / "entry_points.txt").write_text(points)
+        monkeypatch.syspath_prepend(packages)
+        registry.formats.cache_clear()
         path = tmp_path / "a.mine"
         path.write_bytes(b"MINE")
-        assert load(path).source.format == "mine"
-    finally:
-        registry.formats.cache_clear()
+        return path
+
+    yield install
+    registry.formats.cache_clear()
+    sys.modules.pop("mine_format", None)
+
+
+def test_a_plug_in_may_read_a_format_of_its_own(installed: Callable[[str], Path]) -> None:
+    assert load(installed("mine")).source.format == "mine"
+
+
+def test_a_plug_in_that_is_no_format_is_named(installed: Callable[[str], Path]) -> None:
+    path = installed("other")
+    with pytest.raises(UsageError, match=r"'mine_format:other' .* is not a Format"):
+        load(path)
