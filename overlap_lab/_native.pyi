@@ -156,16 +156,24 @@ class Field(Enum):
     """Codes and the distinct texts."""
 
 _Texts = tuple[_Column, list[str]]
+_CsvPart = tuple[list[_Texts | tuple[_Column, _Column, _Texts] | None], int, int, bool]
+"""Columns, how many rows there were and were kept, whether the last was."""
 
-def csv_header(text: bytes) -> tuple[list[str], int]:
-    """The fields of the first record, and where the next one begins."""
+def csv_header(text: bytes) -> tuple[list[str], int, bool]:
+    """The fields of the first record, where the next one begins, and whether a line end closes it."""
 
-def read_csv(
-    text: bytes, offset: int, fields: list[Field]
-) -> tuple[list[_Texts | tuple[_Column, _Column, _Texts] | None], int, int, bool] | None:
-    """Columns, how many rows there were and were kept, whether the last was. None where `csv` must read.
+def csv_index(text: bytes, path: Path) -> tuple[list[int], _Column, bool, bool, bool]:
+    """Offsets of separators, which of them (from 1) end lines; odd or doubled quotes; clean text."""
 
-    A row is kept where it has as many fields as given here, and its times. The text is UTF-8 without NUL.
+def read_csv_files(
+    files: list[tuple[bytes, int, list[Field]]], part_size: int
+) -> list[tuple[list[_CsvPart], bool]]:
+    """The parts of each file in order, and whether its last byte is a line end.
+
+    Files are given by path, bytes before the first record, and how each column is read.
+
+    A row is kept where it has as many fields as given here, and its times. No parts where `csv` must read: of
+    text that is not UTF-8 or has zero bytes, of odd times, of fields over 16 MiB.
     """
 
 def order(columns: list[_Column], *, descending: int = ...) -> npt.NDArray[np.int64]:
@@ -173,3 +181,12 @@ def order(columns: list[_Column], *, descending: int = ...) -> npt.NDArray[np.in
 
     `descending` has a bit for each column that is to be in falling order: bit 0 for the first.
     """
+
+class CsvReader:
+    """The same for text that is handed over in pieces."""
+
+    def __init__(self, fields: list[Field], path: Path = ...) -> None: ...
+    def read(self, text: bytes, last: bool) -> bool:
+        """Read on; False where `csv` must."""
+    def part(self) -> _CsvPart:
+        """What was read. Taken: nothing is left then."""

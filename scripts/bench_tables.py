@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import overlap_lab.loaders.sqlite_columns as sqlite
-from overlap_lab.loaders import csv_table, load
+from overlap_lab.loaders import csv_reading, load
 
 OUT = Path("build/bench")
 KERNELS = [f"void kernel_{n}<float, {n % 7}>(float*, float const*, int)" for n in range(200)]
@@ -178,13 +178,13 @@ def plain_load(path: Path) -> object:
 
 
 def _plainly(read: Callable[[Path], object], path: Path) -> object:
-    was = sqlite._SAME_LIBRARY, csv_table._read_compiled
+    was = sqlite._SAME_LIBRARY, csv_reading._request
     try:
         sqlite._SAME_LIBRARY = False  # type: ignore[misc]
-        csv_table._read_compiled = lambda *_: None
+        csv_reading._request = lambda _: None
         return read(path)
     finally:
-        sqlite._SAME_LIBRARY, csv_table._read_compiled = was  # type: ignore[misc]
+        sqlite._SAME_LIBRARY, csv_reading._request = was  # type: ignore[misc]
 
 
 def pandas_read(path: Path) -> object:

@@ -56,7 +56,7 @@ class Coded:
     def until(self, size: int) -> Coded:
         """The first rows, and their texts only; these are in the order in which they came."""
         codes = self.codes[:size]
-        return Coded(codes, self.texts[: int(codes.max(initial=NO_TEXT)) + 1])
+        return Coded(codes, self.texts[: int(codes.max()) + 1 if size else 0])
 
 
 class Lookup:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from overlap_lab.errors import BrokenTrace
 from overlap_lab.schema import ABSENT, COLUMNS, Fault, Kind
-from overlap_lab.trace import DEFAULTS, Column, Mask, Source, Trace, possible_times
+from overlap_lab.trace import DEFAULTS, Column, Mask, Source, Trace, constant, possible_times
 
 __all__ = ["Columns", "Findings", "TraceBuilder", "built"]
 
 Columns = dict[str, Column]
+_NEVER_WRITTEN: Final = ("wait_correlation", "memory", "graph")
+"""Columns that no loader writes into after the rows were gathered."""
 
 
 class Findings:
@@ -84,11 +86,16 @@ class TraceBuilder:
         self.add(kind, codes, **columns)
 
     def columns(self) -> Columns:
-        """All rows as writable columns, in the order in which they were added. Taken: none are left here."""
+        """All rows, in the order in which they were added. Taken: none are left here.
+
+        Columns can be written, but for those of ids, memory and graphs where no row has one.
+        """
         blocks, self._blocks = self._blocks, []
-        if not blocks:
-            return {name: np.zeros(0, dtype) for name, dtype in COLUMNS.items() if name != "depth"}
-        return {name: np.concatenate([block.pop(name) for block in blocks]) for name in list(blocks[0])}
+        return {
+            name: _joined(name, dtype, [block.pop(name) for block in blocks])
+            for name, dtype in COLUMNS.items()
+            if name != "depth"
+        }
 
     def last_ns(self) -> int:
         """The latest end of all rows so far; 0 where there is none after it."""
@@ -120,13 +127,24 @@ def built(columns: Columns, names: tuple[str, ...], source: Source) -> Trace:
     return Trace.from_columns(columns, names=names, source=source)
 
 
+def _joined(name: str, dtype: np.dtype[Any], blocks: list[Column]) -> Column:
+    if not blocks:
+        return np.zeros(0, dtype)
+    absent = DEFAULTS.get(name, 0)
+    if name in _NEVER_WRITTEN and all(block.strides == (0,) and block[0] == absent for block in blocks):
+        return constant(absent, sum(map(len, blocks)), dtype)
+    return np.concatenate(blocks, dtype=dtype, casting="unsafe")
+
+
 def _is_time(times: Column) -> Mask:
     return np.asarray(times != ABSENT)
 
 
 def _held(name: str, values: Any, dtype: np.dtype[Any]) -> Column:
-    """The values in their column's type; those that do not fit become what is absent there."""
+    """The values in their column's type or a narrower one; those that do not fit become absent."""
     given = np.asarray(values)
+    if np.can_cast(given.dtype, dtype):
+        return given
     if given.dtype == dtype or given.dtype.kind not in "iu" or not given.size:
         return given.astype(dtype)
     limits = np.iinfo(dtype)

@@ -13,11 +13,12 @@ from typing import Final
 import numpy as np
 
 from overlap_lab.errors import BrokenTrace
-from overlap_lab.loaders.alike import alike
+from overlap_lab.loaders.alike import Coded, alike
 from overlap_lab.loaders.api_names import api_codes, copy_directions
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
+from overlap_lab.loaders.csv_reading import read_tables
 from overlap_lab.loaders.csv_sets import prefix_of
-from overlap_lab.loaders.csv_table import Table, TableKind, read_table
+from overlap_lab.loaders.csv_table import Table, TableKind
 from overlap_lab.loaders.device_rows import (
     adopt_processes,
     class_blit_kernels,
@@ -25,7 +26,7 @@ from overlap_lab.loaders.device_rows import (
     fill_copies_from_calls,
 )
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, DEVICE_KINDS, CopyKind, Kind
-from overlap_lab.trace import Source, Trace
+from overlap_lab.trace import Column, Source, Trace, constant
 
 __all__ = ["read_rocprof_csv"]
 
@@ -47,10 +48,10 @@ _PASSED_OVER: Final = {
 def read_rocprof_csv(files: Sequence[Path]) -> Trace:
     """The trace in one CSV set: the files of one process, or of one `rocpd convert` call."""
     findings = Findings()
-    tables = [read_table(path, findings) for path in files]
+    tables = read_tables(files, findings)
     builder = TraceBuilder()
     reader = _Reader(tables, builder)
-    kinds = {table.kind for table in tables}
+    kinds = {parts[0].kind for parts in tables}
     while tables:  # each is given back when its rows are added
         reader.add(tables.pop(0), findings)
     rows = builder.columns()
@@ -85,13 +86,14 @@ def _nothing(files: Sequence[Path], kinds: Set[TableKind]) -> str:
 class _Reader:
     """Adds the tables of one set; holds what they share: agents, GUIDs, GPU numbers."""
 
-    def __init__(self, tables: Sequence[Table], builder: TraceBuilder) -> None:
+    def __init__(self, tables: Sequence[Sequence[Table]], builder: TraceBuilder) -> None:
         self._builder = builder
         self._guids: dict[str, int] = {}
         self.agents: dict[int, str] = {}
         self.has_streams = False
         self._gpus: set[int] = set()
-        agents = [table for table in tables if table.kind is TableKind.AGENTS]
+        parts = [part for parts in tables for part in parts]
+        agents = [part for part in parts if part.kind is TableKind.AGENTS]
         for table in agents:
             numbers = table.agents("node_id").tolist()
             for number, kind, name in zip(
@@ -101,49 +103,61 @@ class _Reader:
                     self._gpus.add(number)
                     self.agents[number] = name
         if not agents:
-            for table in tables:
+            for table in parts:
                 if table.kind is TableKind.KERNELS:
-                    self._gpus.update(table.agents("agent_id").tolist())
+                    self._gpus |= table.distinct_agents("agent_id")
 
-    def add(self, table: Table, findings: Findings) -> None:
-        """Add a table's rows by its kind; other kinds leave a note."""
-        if table.kind is TableKind.CALLS:
-            self._add_calls(table)
-        elif table.kind is TableKind.KERNELS:
-            self._add_kernels(table)
-        elif table.kind is TableKind.COPIES:
-            self._add_copies(table)
-        elif table.kind in _PASSED_OVER:
-            findings.note(f"{table.path.name}: {_PASSED_OVER[table.kind]}, passed over.")
+    def add(self, parts: list[Table], findings: Findings) -> None:
+        """Add a file's rows by its kind; other kinds leave a note. The parts are taken."""
+        kind, path = parts[0].kind, parts[0].path
+        if kind is TableKind.CALLS:
+            self._add_calls(parts)
+        elif kind in _PASSED_OVER:
+            findings.note(f"{path.name}: {_PASSED_OVER[kind]}, passed over.")
+        elif kind is not TableKind.AGENTS:
+            add = self._add_kernels if kind is TableKind.KERNELS else self._add_copies
+            while parts:
+                add(parts.pop(0))
 
     def _shared(self, table: Table) -> Columns:
         guid = table.coded("guid")
-        first, place = alike(guid.codes)
-        guids = [guid.texts[code] for code in guid.codes[first].tolist()]
-        parts = [self._guids.setdefault(each, len(self._guids)) for each in guids]
-        thread = table.integers("thread_id")
+        numbers = [self._guids.setdefault(text, len(self._guids)) for text in guid.texts]
         return {
-            "part": np.array(parts, np.int32)[place],
+            "part": _looked_up(np.array(numbers, np.int32), guid.codes),
             "start_ns": table.integers("start_timestamp"),
             "end_ns": table.integers("end_timestamp"),
             "correlation": table.ids("correlation_id"),
             "process": table.integers("process_id"),
-            "thread": thread,
+            "thread": table.integers("thread_id"),
         }
 
-    def _add_calls(self, table: Table) -> None:
-        domains = table.coded("domain").each(_domain, np.uint8)
-        names = table.coded("function")
-        shared = self._shared(table)
-        for kind in (Kind.API, Kind.RANGE):
-            here = np.flatnonzero(domains == kind)
-            picked = names.rows(here)
-            first, place = alike(picked.codes)
-            shown = [picked.texts[code] for code in picked.codes[first].tolist()]
-            columns = {name: column[here] for name, column in shared.items()}
-            if kind == Kind.API:
-                columns |= {"api": api_codes(shown)[place], "copy_kind": copy_directions(shown)[place]}
-            self._builder.add(kind, self._builder.interned(shown)[place], **columns)
+    def _add_calls(self, parts: list[Table]) -> None:
+        ranges = []
+        while parts:
+            table = parts.pop(0)
+            domain = table.coded("domain")
+            kinds = np.array([_domain(text) for text in domain.texts], np.uint8)
+            names, shared = table.coded("function"), self._shared(table)
+            if (kinds == Kind.API).all():
+                self._add_api(self._named(names), names, shared)
+                continue
+            is_range = (kinds == Kind.RANGE)[domain.codes]
+            picked, columns = _picked(names, shared, np.flatnonzero(~is_range))
+            self._add_api(picked.interned(self._builder), picked, columns)
+            ranges.append(_picked(names, shared, np.flatnonzero(is_range)))
+        for names, shared in ranges:  # behind all calls of the file
+            self._builder.add(Kind.RANGE, names.interned(self._builder), **shared)
+
+    def _named(self, names: Coded) -> Column:
+        """As `Coded.interned`, for texts that are in the order in which they come first."""
+        return _looked_up(self._builder.interned(names.texts), names.codes)
+
+    def _add_api(self, codes: Column, names: Coded, shared: Columns) -> None:
+        said = {
+            "api": _looked_up(api_codes(names.texts), names.codes),
+            "copy_kind": _looked_up(copy_directions(names.texts), names.codes),
+        }
+        self._builder.add(Kind.API, codes, **shared, **said)
 
     def _streams(self, table: Table) -> Columns:
         self.has_streams |= table.has("stream_id")
@@ -152,7 +166,7 @@ class _Reader:
     def _add_kernels(self, table: Table) -> None:
         self._builder.add(
             Kind.KERNEL,
-            table.coded("kernel_name").interned(self._builder),
+            self._named(table.coded("kernel_name")),
             device=table.agents("agent_id"),
             **self._shared(table),
             **self._streams(table),
@@ -165,7 +179,7 @@ class _Reader:
         device, kind = copy_sides(said, source, target, self._gpus)
         self._builder.add(
             Kind.MEMCPY,
-            names.interned(self._builder),
+            self._named(names),
             device=device,
             copy_kind=kind,
             **self._shared(table),
@@ -194,6 +208,17 @@ def _by_thread(rows: Columns) -> None:
     threads, process = threads[owners == 1], rows["process"][pair][first[owners == 1]]
     lost = np.flatnonzero((rows["process"] == ABSENT_PROCESS) & np.isin(rows["thread"], threads))
     rows["process"][lost] = process[np.searchsorted(threads, rows["thread"][lost])]
+
+
+def _looked_up(answers: Column, codes: Column) -> Column:
+    """The answer for each row's code; one that all rows share takes no memory."""
+    if answers.size and (answers == answers[0]).all():
+        return constant(int(answers[0]), codes.size, answers.dtype)
+    return np.asarray(answers[codes])
+
+
+def _picked(names: Coded, columns: Columns, rows: Column) -> tuple[Coded, Columns]:
+    return names.rows(rows), {name: column[rows] for name, column in columns.items()}
 
 
 def _domain(text: str) -> Kind:

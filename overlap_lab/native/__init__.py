@@ -5,6 +5,7 @@ from __future__ import annotations
 try:
     from overlap_lab._native import (
         Cell,
+        CsvReader,
         EventParser,
         Field,
         State,
@@ -12,7 +13,7 @@ try:
         nesting_depth,
         order,
         read_columns,
-        read_csv,
+        read_csv_files,
         sqlite_version,
     )
 except ImportError as error:
@@ -23,6 +24,7 @@ except ImportError as error:
 
 __all__ = [
     "Cell",
+    "CsvReader",
     "EventParser",
     "Field",
     "State",
@@ -30,6 +32,6 @@ __all__ = [
     "nesting_depth",
     "order",
     "read_columns",
-    "read_csv",
+    "read_csv_files",
     "sqlite_version",
 ]

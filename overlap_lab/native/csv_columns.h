@@ -1,15 +1,15 @@
-// Rows of CSV text into columns, parted as Python's `csv` module parts them.
+// Fields of CSV text into columns.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "column.h"
-#include "text_codes.h"
+#include "interned.h"
+#include "narrow_column.h"
 
 namespace overlap_native {
 
@@ -21,33 +21,17 @@ enum class Field {
   text,
 };
 
+/// A field as it stands in the text. 16 bytes behind its end can be read.
+using CsvText = std::string_view;
+
 struct CsvColumn {
   Field field;
-  Column<int64_t> numbers;    // 0 where the text is odd
-  TextCodes texts;            // all texts of a text column, the odd ones of an integer column
+  Column<int64_t> times;
+  NarrowColumn numbers;  // 0 where the text is odd
+  NarrowColumn codes;    // of all texts of a text column, of the odd ones of an integer column
+  Interned texts;
   Column<uint32_t> odd_rows;  // of an integer column
-};
-
-/// One record after the other. Fields lie in the text, or in `unquoted` where quotes were inside.
-class CsvRecords {
- public:
-  explicit CsvRecords(std::string_view text)
-      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {}
-  /// Reads the next record; false where there is none. A blank line is a record without fields.
-  bool next();
-  size_t offset() const { return static_cast<size_t>(at_ - begin_); }
-
-  std::vector<std::string_view> fields;
-
- private:
-  void add_field();
-  std::string_view odd_field();
-
-  const char* begin_;
-  const char* at_;
-  const char* end_;
-  std::deque<std::string> unquoted_;  // a vector would move short texts
-  size_t used_ = 0;
+  size_t last_code = 0;       // rows in a row are often alike
 };
 
 struct CsvRows {
@@ -56,10 +40,22 @@ struct CsvRows {
   bool last_kept = false;
 };
 
-/// Fills the columns, one for each of the header's, from the records behind it; false where Python
-/// must judge: a time is written in an odd way, or a field is larger than `csv` is told to take.
-/// `interrupted` is asked now and then and may throw.
-bool read_csv(std::string_view text, std::vector<CsvColumn>& columns, CsvRows& rows,
-              void (*interrupted)());
+/// What a time's text is: text with a letter or without a digit is none; blanks and signs of other
+/// alphabets are for Python to judge.
+enum class Judged : uint8_t { time, other, odd };
+
+Judged judge_time(CsvText text, int64_t& value);
+
+/// Adds one field of each of some rows; `first_row`: how many the column had before.
+class CsvAdder {
+ public:
+  void add(CsvColumn& column, const CsvText* cells, size_t count, size_t first_row);
+
+ private:
+  void add_numbers(CsvColumn& column, const CsvText* cells, size_t count, size_t first_row);
+  void add_texts(CsvColumn& column, const CsvText* cells, size_t count);
+
+  std::vector<int64_t> values_;
+};
 
 }  // namespace overlap_native

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "array_module.h"
+#include "csv_module.h"
 #include "event_parser.h"
 #include "event_parts.h"
 #include "nesting.h"
@@ -271,4 +272,5 @@ NB_MODULE(_native, m) {
   overlap_native::add_parser(m);
   overlap_native::add_tables(m);
   overlap_native::add_arrays(m);
+  overlap_native::add_csv(m);
 }

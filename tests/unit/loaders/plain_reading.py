@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from overlap_lab.errors import OverlapLabError
-from overlap_lab.loaders import csv_table, load
+from overlap_lab.loaders import csv_reading, load
 from overlap_lab.loaders import sqlite_columns as sqlite
 from overlap_lab.schema import COLUMNS
 from overlap_lab.trace import Source, Trace
@@ -21,7 +21,7 @@ def read_plainly(path: Path) -> Trace:
     """The trace at `path`, read without the compiled core."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sqlite, "_SAME_LIBRARY", False)
-        patch.setattr(csv_table, "_read_compiled", lambda *_: None)
+        patch.setattr(csv_reading, "_request", lambda _: None)
         return load(path)
 
 

@@ -1,0 +1,60 @@
+// Columns, texts and signals as Python has them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "column.h"
+#include "interned.h"
+#include "narrow_column.h"
+
+namespace overlap_native {
+
+namespace nb = nanobind;
+
+/// The column's own memory as an array.
+template <class Value>
+nb::object taken(Column<Value>& column) {
+  if (column.data() == nullptr) column.reserve(1);  // an array of nothing still wants an address
+  const size_t size = column.size();
+  column.reserve(size == 0 ? 1 : size);
+  Value* values = column.release();
+  nb::capsule owner(values, [](void* memory) noexcept { std::free(memory); });
+  return nb::cast(nb::ndarray<nb::numpy, Value, nb::ndim<1>>(values, {size}, owner));
+}
+
+inline nb::str decoded(std::string_view text) {
+  const auto size = static_cast<Py_ssize_t>(text.size());
+  return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), size, "replace"));
+}
+
+inline nb::list decoded(const Interned& texts) {
+  nb::list all;
+  for (size_t code = 0; code < texts.size(); ++code) all.append(decoded(texts[code]));
+  return all;
+}
+
+inline void ask_for_signals() {
+  nb::gil_scoped_acquire held;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+/// An array of the narrowest type that holds the numbers.
+inline nb::object taken(NarrowColumn& column) {
+  const size_t size = column.size();
+  const unsigned width = column.width();
+  void* values = column.release();
+  nb::capsule owner(values, [](void* memory) noexcept { std::free(memory); });
+  const auto array = [&](auto value) {
+    using Value = decltype(value);
+    return nb::cast(nb::ndarray<nb::numpy, Value, nb::ndim<1>>(values, {size}, owner));
+  };
+  if (width == 1) return array(uint8_t{});
+  if (width == 2) return array(uint16_t{});
+  return width == 4 ? array(uint32_t{}) : array(int64_t{});
+}
+
+}  // namespace overlap_native
