@@ -135,11 +135,28 @@ class Cell(Enum):
     """What CAST(... AS INTEGER) makes of integers, doubles and text; ABSENT for NULL."""
     TEXT = 2
     """Codes and the distinct texts; NO_TEXT for NULL."""
+    CODED = 3
+    """As INTEGER: codes, and the distinct numbers."""
 
-def read_columns(
-    uri: str, sql: str, cells: list[Cell], parameters: list[str] = ...
-) -> list[_Column | tuple[_Column, list[str]]] | None:
+_Cells = list[_Column | tuple[_Column, list[str]] | tuple[_Column, _Column]]
+_Place = tuple[int, bool]
+
+def read_columns(uri: str, sql: str, cells: list[Cell], parameters: list[str] = ...) -> _Cells | None:
     """One column per cell kind; None where a plain reader must: a damaged file, an odd cell, no library."""
+
+def read_table(
+    path: bytes,
+    root: int,
+    stored: list[_Place],
+    cells: list[Cell],
+    conditions: list[list[tuple[_Place, list[str]]]] = ...,
+) -> _Cells | None:
+    """Columns of the table whose tree has this root page, decoded from the file's pages.
+
+    `stored` is the place of each column in a record, -1 for the rowid, and whether rows from before the
+    column have a default; `conditions` are texts of which one of some columns has one, all to be met. None
+    where SQLite must read it: no such table, a damaged page, an odd cell.
+    """
 
 def sqlite_version() -> str | None:
     """Version of the SQLite that `read_columns` uses; None where there is none."""

@@ -178,13 +178,13 @@ def plain_load(path: Path) -> object:
 
 
 def _plainly(read: Callable[[Path], object], path: Path) -> object:
-    was = sqlite._SAME_LIBRARY, csv_reading._request
+    was = sqlite._SAME_LIBRARY, sqlite._FROM_PAGES, csv_reading._request
     try:
-        sqlite._SAME_LIBRARY = False  # type: ignore[misc]
+        sqlite._SAME_LIBRARY = sqlite._FROM_PAGES = False  # type: ignore[misc]
         csv_reading._request = lambda _: None
         return read(path)
     finally:
-        sqlite._SAME_LIBRARY, csv_reading._request = was  # type: ignore[misc]
+        sqlite._SAME_LIBRARY, sqlite._FROM_PAGES, csv_reading._request = was  # type: ignore[misc]
 
 
 def pandas_read(path: Path) -> object:

@@ -11,7 +11,7 @@ from overlap_lab.loaders.registry import Format, formats
 from overlap_lab.trace import Trace
 
 if TYPE_CHECKING:
-    from overlap_lab.loaders.rocpd_tables import Queries
+    from overlap_lab.loaders.sqlite_stored import Queries
 
 __all__ = ["Format", "TraceInput", "find_inputs", "formats", "load"]
 

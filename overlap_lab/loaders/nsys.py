@@ -21,7 +21,7 @@ from overlap_lab.loaders.nsys_ranges import add_ranges
 from overlap_lab.loaders.nsys_sync import add_syncs
 from overlap_lab.loaders.nsys_tables import NsysTables
 from overlap_lab.loaders.nsys_target import UNKNOWN_MACHINE, Target, owners, stream_kinds
-from overlap_lab.loaders.sqlite_file import SQLITE, note_unmerged_log, read_only, tables_in, uri_of
+from overlap_lab.loaders.sqlite_file import SQLITE, note_unmerged_log, read_only, tables_in
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, DEVICE_KINDS, Fault, Kind
 from overlap_lab.trace import Column, Source, Trace
 
@@ -54,7 +54,7 @@ def read_nsys(path: Path) -> Trace:
     """The trace in an export; all its processes in one trace."""
     findings, builder = Findings(), TraceBuilder()
     with read_only(path) as connection:
-        tables = NsysTables(connection, uri_of(path))
+        tables = NsysTables(connection, path)
         target = Target(tables, findings)
         add_ops(tables, target, builder, findings)
         calls, names = _calls(tables, builder)

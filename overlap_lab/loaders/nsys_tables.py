@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from overlap_lab.loaders.alike import Coded, alike
-from overlap_lab.loaders.sqlite_columns import Cell, Found, query_columns
-from overlap_lab.loaders.sqlite_file import columns_in, tables_in
+from overlap_lab.loaders.alike import NO_TEXT, Coded, alike
+from overlap_lab.loaders.sqlite_columns import (
+    Cell,
+    Found,
+    absent_columns,
+    query_columns,
+    rows_of,
+    table_columns,
+)
+from overlap_lab.loaders.sqlite_file import columns_in, tables_in, uri_of
 from overlap_lab.schema import ABSENT
 from overlap_lab.trace import Column
 
@@ -23,9 +31,9 @@ _AT_ONCE: Final = 500
 class NsysTables:
     """Reads whole columns; a table or column that the version lacks is absent, not an error."""
 
-    def __init__(self, connection: sqlite3.Connection, uri: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
-        self._uri = uri
+        self._path = path
         self._tables = frozenset(tables_in(connection))
 
     def has(self, table: str) -> bool:
@@ -34,9 +42,9 @@ class NsysTables:
 
     def integers(self, table: str, *names: str) -> tuple[Column, ...]:
         """One int64 column per name, in the order of rows; ABSENT for NULL and for missing columns."""
-        found = self._stepped(table, ", ".join(self._cells(table, names)), [Cell.CAST] * len(names))
+        found = self._compiled(table, dict.fromkeys(names, Cell.CAST))
         if found:
-            return found[0]
+            return tuple(column for column in found.values() if not isinstance(column, Coded))
         cells = ", ".join(f"IFNULL(CAST({each} AS INTEGER), ?)" for each in self._cells(table, names))
         rows = self._rows(table, cells, (ABSENT,) * len(names))
         matrix = np.array(rows, np.int64).reshape(len(rows), len(names))
@@ -50,9 +58,13 @@ class NsysTables:
 
     def coded(self, table: str, name: str) -> Coded:
         """One column of `texts`, with each distinct text once."""
-        cells = ", ".join(f"IFNULL(CAST({each} AS TEXT), '')" for each in self._cells(table, (name,)))
-        found = self._stepped(table, cells, [Cell.TEXT])
-        return found[1][0] if found else Coded.of(self.texts(table, name)[0])
+        found = (self._compiled(table, {name: Cell.TEXT}) or {}).get(name)
+        if not isinstance(found, Coded):
+            return Coded.of(self.texts(table, name)[0])
+        none = found.codes == NO_TEXT
+        return (
+            Coded(np.where(none, len(found.texts), found.codes), [*found.texts, ""]) if none.any() else found
+        )
 
     def strings(self, ids: Column) -> dict[int, str]:
         """The texts of these ids in the file's own string table."""
@@ -88,10 +100,17 @@ class NsysTables:
         present = {name.lower() for name in columns_in(self._connection, table)}
         return [f'"{name}"' if name.lower() in present else "NULL" for name in names]
 
-    def _stepped(self, table: str, cells: str, kinds: list[Cell]) -> Found | None:
+    def _compiled(self, table: str, cells: Mapping[str, Cell]) -> Found | None:
+        """Columns by name, the missing ones without cells; None where the core cannot read them."""
         if not self.has(table):
             return None
-        return query_columns(self._uri, f'SELECT {cells} FROM "{table}"', kinds)  # noqa: S608 as in _rows
+        present = {name.lower() for name in columns_in(self._connection, table)}
+        here = {name: cell for name, cell in cells.items() if name.lower() in present}
+        found = table_columns(self._connection, self._path, table, here)
+        if found is None:
+            query = f'SELECT {", ".join(self._cells(table, tuple(here)))} FROM "{table}"'  # noqa: S608 as in _rows
+            found = query_columns(uri_of(self._path), query, here)
+        return found and absent_columns(cells, rows_of(found)) | found
 
     def _rows(self, table: str, cells: str, parameters: tuple[int, ...]) -> list[tuple[Any, ...]]:
         if not self.has(table):

@@ -19,8 +19,9 @@ from overlap_lab.loaders.device_rows import class_blit_kernels, fill_copies_from
 from overlap_lab.loaders.rocpd_columns import TableColumns, large_tables
 from overlap_lab.loaders.rocpd_part import Provenance
 from overlap_lab.loaders.rocpd_rows import ColumnPart
-from overlap_lab.loaders.rocpd_tables import GuidTables, Queries, part_tables
-from overlap_lab.loaders.sqlite_file import SQLITE, note_unmerged_log, read_only, tables_in, uri_of
+from overlap_lab.loaders.rocpd_tables import GuidTables, part_tables
+from overlap_lab.loaders.sqlite_file import SQLITE, note_unmerged_log, read_only, tables_in
+from overlap_lab.loaders.sqlite_stored import Queries
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, DEVICE_KINDS
 from overlap_lab.trace import Source, Trace
 
@@ -45,7 +46,7 @@ def read_rocpd(path: Path) -> Trace:
     findings = Findings()
     note_unmerged_log(path, findings)
     with read_only(path) as connection:
-        return _trace(part_tables(connection), (str(path),), findings, uri_of(path))
+        return _trace(part_tables(connection), (str(path),), findings, path)
 
 
 def connection_of(source: object) -> Queries | None:
@@ -86,15 +87,15 @@ def _add(part: ColumnPart, large: dict[str, TableColumns] | None) -> None:
 
 
 def _trace(
-    parts: Iterable[GuidTables], files: tuple[str, ...], findings: Findings, uri: str | None = None
+    parts: Iterable[GuidTables], files: tuple[str, ...], findings: Findings, path: Path | None = None
 ) -> Trace:
-    """The trace of these parts; `uri` is of the one file that holds them, where there is one."""
+    """The trace of these parts; `path` is of the one file that holds them, where there is one."""
     builder = TraceBuilder()
     provenance = Provenance()
     for number, tables in enumerate(parts):
         _add(
             ColumnPart(number, tables, builder, provenance, findings),
-            large_tables(uri, tables) if uri else None,
+            large_tables(path, tables) if path else None,
         )
     rows = builder.columns()
     if not rows["kind"].size:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
-
-import numpy as np
 
 from overlap_lab.loaders.alike import Coded
 from overlap_lab.loaders.call_arguments import SIZES, STREAM_TYPES
 from overlap_lab.loaders.rocpd_tables import GuidTables
-from overlap_lab.loaders.sqlite_columns import Cell, query_columns
+from overlap_lab.loaders.sqlite_columns import Cell
 from overlap_lab.trace import Column
 
 __all__ = ["TableColumns", "large_tables"]
@@ -26,10 +25,8 @@ _LARGE: Final = {
     "sample": ("track_id", "timestamp", "event_id", "extdata"),
     "arg": ("event_id", "type", "name", "value"),
 }
-# As CallArguments asks. A plus keeps SQLite from an index, and so from another order of rows.
-_WANTED_ARGUMENTS: Final = " OR ".join(
-    [f"+name = '{name}'" for name in ("stream", "kind", *SIZES)] + [f"+type = '{t}'" for t in STREAM_TYPES]
-)
+_WANTED_ARGUMENTS: Final = {"name": ("stream", "kind", *SIZES), "type": STREAM_TYPES}
+"""As CallArguments asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +40,15 @@ class TableColumns:
         return self.numbers[name]
 
 
-def large_tables(uri: str, tables: GuidTables) -> dict[str, TableColumns] | None:
+def large_tables(path: Path, tables: GuidTables) -> dict[str, TableColumns] | None:
     """Every large table by name, a missing one without rows; None where they must be read the plain way."""
     found: dict[str, TableColumns] = {}
     for table, names in _LARGE.items():
-        columns = _table(uri, tables, table, names)
+        cells = {name: Cell.TEXT if name in _TEXTS else Cell.INTEGER for name in names}
+        columns = tables.compiled(path, table, cells, _WANTED_ARGUMENTS if table == "arg" else None)
         if columns is None:
             return None
-        found[table] = columns
+        texts = {name: column for name, column in columns.items() if isinstance(column, Coded)}
+        numbers = {name: column for name, column in columns.items() if not isinstance(column, Coded)}
+        found[table] = TableColumns(numbers, texts)
     return found
-
-
-def _table(uri: str, tables: GuidTables, table: str, names: tuple[str, ...]) -> TableColumns | None:
-    texts = [name for name in names if name in _TEXTS]
-    numbers = [name for name in names if name not in _TEXTS]
-    query = tables.query(table, *names, only=_WANTED_ARGUMENTS if table == "arg" else "")
-    if query is None:
-        none = Coded(np.zeros(0, np.int32), [])
-        return TableColumns({name: np.zeros(0, np.int64) for name in numbers}, dict.fromkeys(texts, none))
-    sql, parameters = query
-    if not all(isinstance(text, str) for text in parameters):  # SQLite keeps to no column's type
-        return None
-    found = query_columns(uri, sql, [Cell.TEXT if n in _TEXTS else Cell.INTEGER for n in names], parameters)
-    if found is None:
-        return None
-    return TableColumns(dict(zip(numbers, found[0], strict=True)), dict(zip(texts, found[1], strict=True)))

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from overlap_lab.loaders.sqlite_columns import (
+    Cell,
+    Found,
+    absent_columns,
+    query_columns,
+    rows_of,
+    table_columns,
+)
+from overlap_lab.loaders.sqlite_file import uri_of
+from overlap_lab.loaders.sqlite_stored import AnyOf, Queries
 
 __all__ = ["GuidTables", "Queries", "part_tables"]
 
 _PROCESS: Final = "rocpd_info_process"
-
-
-class Queries(Protocol):
-    """A connection to SQLite, or what passes queries on to one, as the objects of the `rocpd` package do."""
-
-    def execute(self, statement: str, parameters: Sequence[Any] = ..., /) -> Any:
-        """A cursor over the statement's rows."""
 
 
 class GuidTables:
@@ -28,26 +33,51 @@ class GuidTables:
 
     def columns(self, table: str, *names: str) -> tuple[tuple[Any, ...], ...]:
         """One tuple per name, in the order of rows; all empty where the table is missing."""
-        query = self.query(table, *names)
-        rows = self._connection.execute(*query).fetchall() if query else ()
+        full, present = self._full(table)
+        rows = self._connection.execute(*self._query(full, present, names)).fetchall() if present else ()
         return tuple(zip(*rows, strict=True)) if rows else tuple(() for _ in names)
 
-    def query(self, table: str, *names: str, only: str = "") -> tuple[str, tuple[str, ...]] | None:
-        """The statement that reads these columns, and its parameters; None where the table is missing.
+    def compiled(
+        self, path: Path, table: str, cells: Mapping[str, Cell], only: AnyOf | None = None
+    ) -> Found | None:
+        """Columns of a table of the file at `path`, by name, of rows that meet `only`.
 
-        `only` is a condition on rows; where the table lacks a column of it, all rows are read.
+        Where the version lacks a column, all rows are read; where it lacks the table, there are none. None
+        where the core cannot read it.
         """
-        full = f"rocpd_{table}{self._suffix}"
-        present = _columns(self._connection, self._schema, full)
+        full, present = self._full(table)
         if not present:
+            return absent_columns(cells, 0)
+        only = only if only and set(cells) <= set(present) else None
+        mine = self._guid if "guid" in present else None
+        if mine is not None and not isinstance(mine, str):  # SQLite keeps to no column's type
             return None
-        wanted = ", ".join(_quoted(name) if name in present else "NULL" for name in names)
-        mine = '"guid" = ?' if self._guid is not None and "guid" in present else ""
-        conditions = [f"({each})" for each in (mine, only if set(names) <= set(present) else "") if each]
+        wanted = ([] if mine is None else [{"guid": (mine,)}]) + ([only] if only else [])
+        here = {name: cell for name, cell in cells.items() if name in present}
+        found = table_columns(self._connection, path, full, here, wanted)
+        if found is None:
+            query, parameters = self._query(full, present, tuple(here), only)
+            found = query_columns(uri_of(path), query, here, parameters)
+        return found and absent_columns(cells, rows_of(found)) | found
+
+    def _full(self, table: str) -> tuple[str, list[str]]:
+        """The name of a table here, and its columns; none where it is missing."""
+        full = f"rocpd_{table}{self._suffix}"
+        return full, _columns(self._connection, self._schema, full)
+
+    def _query(
+        self, full: str, present: Sequence[str], names: Sequence[str], only: AnyOf | None = None
+    ) -> tuple[str, tuple[str, ...]]:
+        """The statement that reads these columns, and its parameters."""
+        cells = ", ".join(_quoted(name) if name in present else "NULL" for name in names)
+        mine = (self._guid,) if self._guid is not None and "guid" in present else ()
+        # A plus keeps SQLite from an index, and so from another order of rows.
+        any_of = [f"+{_quoted(name)} IN ({_marks(texts)})" for name, texts in (only or {}).items()]
+        conditions = [f"({each})" for each in ('"guid" = ?' if mine else "", " OR ".join(any_of)) if each]
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         place = f"{_quoted(self._schema)}.{_quoted(full)}"
-        query = f"SELECT {wanted} FROM {place}{where}"  # noqa: S608 names are from the file's own schema
-        return query, (self._guid,) if mine and self._guid is not None else ()
+        query = f"SELECT {cells} FROM {place}{where}"  # noqa: S608 names are from the file's own schema
+        return query, (*mine, *(text for texts in (only or {}).values() for text in texts))
 
     def by_id(self, table: str, column: str) -> dict[int, Any]:
         """A column of a table by the row's id."""
@@ -83,6 +113,10 @@ def _names(connection: Queries, schema: str, kind: str) -> list[str]:
 
 def _columns(connection: Queries, schema: str, table: str) -> list[str]:
     return [row[1] for row in connection.execute(f"PRAGMA {_quoted(schema)}.table_info({_quoted(table)})")]
+
+
+def _marks(texts: Sequence[str]) -> str:
+    return ", ".join("?" * len(texts))
 
 
 def _quoted(name: str) -> str:

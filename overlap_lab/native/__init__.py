@@ -1,4 +1,4 @@
-"""The core in C++: text in, columns out, and work on columns. What each door does is said in `_native.pyi`."""
+"""The core in C++: text to columns, and work on columns. What each door does is said in `_native.pyi`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ try:
         order,
         read_columns,
         read_csv_files,
+        read_table,
         sqlite_version,
     )
 except ImportError as error:
@@ -33,5 +34,6 @@ __all__ = [
     "order",
     "read_columns",
     "read_csv_files",
+    "read_table",
     "sqlite_version",
 ]

@@ -14,7 +14,7 @@
 #include "event_parts.h"
 #include "nesting.h"
 #include "numbers.h"
-#include "table_module.h"
+#include "sqlite_module.h"
 #include "threads.h"
 #include "utf8.h"
 
@@ -270,7 +270,7 @@ NB_MODULE(_native, m) {
   m.attr("__all__") = offered;
   overlap_native::add_parts(m);
   overlap_native::add_parser(m);
-  overlap_native::add_tables(m);
+  overlap_native::add_sqlite(m);
   overlap_native::add_arrays(m);
   overlap_native::add_csv(m);
 }

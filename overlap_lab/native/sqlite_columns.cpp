@@ -77,14 +77,15 @@ class Query {
 
 bool add_number(const SqliteLibrary& library, Statement* row, int at, SqlColumn& column) {
   const int type = library.column_type(row, at);
-  if (type == kSqliteNull) {
-    column.numbers.push(kAbsent);
-    return true;
+  const bool none = type == kSqliteNull, cast = column.cell == Cell::cast;
+  if (!none && (cast ? type == kSqliteBlob : type != kSqliteInteger)) return false;
+  const int64_t value = none ? kAbsent : library.column_int64(row, at);
+  if (column.cell == Cell::coded) {
+    column.texts.codes.push(column.few.code_of(value));
+  } else {
+    column.numbers.push(value);
   }
-  if (column.cell == Cell::integer ? type != kSqliteInteger : type == kSqliteBlob) return false;
-  const int64_t value = library.column_int64(row, at);
-  column.numbers.push(value);
-  return column.cell == Cell::cast || value != kAbsent;
+  return none || cast || value != kAbsent;
 }
 
 bool add_text(const SqliteLibrary& library, Statement* row, int at, SqlColumn& column) {

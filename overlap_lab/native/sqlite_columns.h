@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "column.h"
+#include "number_codes.h"
 #include "text_codes.h"
 
 namespace overlap_native {
@@ -18,14 +19,19 @@ enum class Cell {
   integer,  // integers, and NULL as kAbsent
   cast,     // what CAST(... AS INTEGER) makes of numbers and text, and NULL as kAbsent
   text,     // text, and NULL as kNoText
+  coded,    // as integer, each distinct one once
 };
+
+/// Whether cells are kept as codes.
+constexpr bool is_coded(Cell cell) { return cell == Cell::text || cell == Cell::coded; }
 
 constexpr int64_t kAbsent = std::numeric_limits<int64_t>::min();
 
 struct SqlColumn {
   Cell cell;
   Column<int64_t> numbers;
-  TextCodes texts;
+  TextCodes texts;  // the codes also of coded numbers
+  NumberCodes few;
 };
 
 struct SqlQuestion {

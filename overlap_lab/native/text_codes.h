@@ -14,13 +14,14 @@ constexpr int32_t kNoText = -1;
 
 class TextCodes {
  public:
-  void push(std::string_view text) {
+  void push(std::string_view text) { codes.push(code_of(text)); }
+  void push_none() { codes.push(kNoText); }
+  int32_t code_of(std::string_view text) {
     if (last_ == kNoText || texts[static_cast<size_t>(last_)] != text) {
       last_ = static_cast<int32_t>(texts.code_of(text));
     }
-    codes.push(last_);
+    return last_;
   }
-  void push_none() { codes.push(kNoText); }
 
   Column<int32_t> codes;
   Interned texts;

@@ -22,6 +22,7 @@ def read_plainly(path: Path) -> Trace:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sqlite, "_SAME_LIBRARY", False)
         patch.setattr(csv_reading, "_request", lambda _: None)
+        patch.setattr(sqlite, "_FROM_PAGES", False)
         return load(path)
 
 

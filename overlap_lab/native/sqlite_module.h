@@ -1,10 +1,10 @@
-// Python's door to the readers of tables.
+// The part of the module that reads SQLite files.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace overlap_native {
 
-void add_tables(nanobind::module_& m);
+void add_sqlite(nanobind::module_& m);
 
 }  // namespace overlap_native
