@@ -8,9 +8,21 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-__all__ = ["Comparison", "Report", "Source", "Trace", "__version__", "analyze", "compare", "load"]
+__all__ = [
+    "Comparison",
+    "Report",
+    "Source",
+    "Trace",
+    "__version__",
+    "analyze",
+    "annotate",
+    "capture",
+    "compare",
+    "load",
+]
 
 __version__ = "0.1.0"
 
@@ -22,11 +34,19 @@ from overlap_lab.report import Report
 from overlap_lab.trace import Source, Trace
 
 if TYPE_CHECKING:
+    from overlap_lab import capture
+    from overlap_lab.capture.annotate import annotate
     from overlap_lab.loaders import load
 
 
 def __getattr__(name: str) -> object:
-    """The readers are imported when the first trace is loaded."""
+    """The readers are imported when the first trace is loaded, captures when something is captured."""
+    if name == "capture":
+        return import_module("overlap_lab.capture")
+    if name == "annotate":
+        from overlap_lab.capture.annotate import annotate
+
+        return annotate
     if name == "load":
         from overlap_lab.loaders import load
 

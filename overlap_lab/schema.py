@@ -24,6 +24,8 @@ __all__ = [
     "LONGEST_NS",
     "MAY_WAIT",
     "NO_CORRELATION",
+    "ORIGIN_FILE",
+    "ORIGIN_KEY",
     "Api",
     "Cause",
     "CopyKind",
@@ -43,6 +45,11 @@ LONGEST_NS: Final = 1 << 53
 What a tool writes beyond that is no time, and sums and differences of it would not fit into 64 bits."""
 NO_CORRELATION: Final = 0
 """Correlation id 0 means "unknown" in every format, so it links nothing."""
+
+ORIGIN_KEY: Final = "overlap_lab"
+"""The top-level key of a Chrome trace under which our captures say how they were made."""
+ORIGIN_FILE: Final = "overlap_lab_origin.json"
+"""The file beside the traces of a tool, in which our captures say how they were made."""
 
 
 class Kind(IntEnum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import socket
 import sys
 import threading
 import time
@@ -14,6 +15,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+from overlap_lab.capture.annotate import recording_ranges
+from overlap_lab.capture.captured import Captured, free_folder
+from overlap_lab.capture.origin import origin
 from overlap_lab.capture.rocpd_writer import (
     ApiCall,
     DeviceOp,
@@ -24,7 +28,7 @@ from overlap_lab.capture.rocpd_writer import (
 )
 from overlap_lab.errors import CaptureError, MissingDependency, UsageError
 
-__all__ = ["DEVICE_NAME", "HostCapture", "capture", "range_on_host", "record"]
+__all__ = ["DEVICE_NAME", "HostCapture", "capture", "host", "record"]
 
 DEVICE_NAME: Final = "HIP host runtime (CPU)"
 
@@ -33,7 +37,7 @@ _COPY, _MEMSET = 1, 2  # hip_host::OpKind
 _HOST_MEMORY: Final = {1: "pageable", 2: "pinned"}  # hip_host::MemoryKind
 _FILL_KERNEL: Final = "hip_host_fill_buffer"
 
-_open_ranges: list[list[MarkerRange]] = []
+_under_way = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,41 +64,31 @@ def record(work: Callable[[], object], *, metadata: Mapping[str, str] | None = N
     Device work that is still queued when `work` returns is waited for, and that wait is not recorded. Raises
     CaptureError when another recording is under way or when nothing was recorded.
     """
-    runtime = _runtime()
-    if _open_ranges:
-        raise CaptureError("a host recording is under way already; one at a time")
-    ranges: list[MarkerRange] = []
-    _open_ranges.append(ranges)
-    runtime.start_recording()
-    try:
+    with _recording() as recorder:
         work()
-    finally:
-        runtime.stop_recording()
-        _open_ranges.pop()
-        runtime.device_synchronize()
-        tables = runtime.take_records()
-    if not len(tables["api"]["start_ns"]):
-        raise CaptureError("the work made no call to the HIP host runtime: nothing to trace")
-    return _host_capture(tables, ranges, metadata or {})
+    return recorder.capture(metadata or {})
+
+
+@contextmanager
+def host(folder: str | Path) -> Iterator[Captured]:
+    """Record the HIP calls of the block on the CPU host target, as one rocpd file in `folder`.
+
+    Raises MissingDependency without hip_ext, and CaptureError where another recording is under way and where
+    the block made no call to the host runtime.
+    """
+    target = free_folder(folder)
+    captured = Captured("host")
+    with _recording() as recorder:
+        yield captured
+    captured.origin = origin(backend="host", device=DEVICE_NAME, clock="CLOCK_BOOTTIME", tool="hip_ext")
+    path = target / f"{socket.gethostname()}_{os.getpid()}_{recorder.began_ns}.db"
+    captured.paths = (recorder.capture(captured.origin).write(path),)
 
 
 def capture(work: Callable[[], object], path: str | Path, *, force: bool = False) -> Path:
     """Run `work()` with recording on and write its trace to `path`; see `record` and `HostCapture.write`."""
     target = _free_place(path, force=force)  # before the work is run for nothing
     return record(work).write(target, force=force)
-
-
-@contextmanager
-def range_on_host(name: str) -> Iterator[None]:
-    """Put a named range around host code of the recording under way; without one it does nothing."""
-    start_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-    try:
-        yield
-    finally:
-        if _open_ranges:
-            end_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-            marker = MarkerRange(name, start_ns, end_ns, threading.get_native_id())
-            _open_ranges[-1].append(marker)
 
 
 def _free_place(path: str | Path, *, force: bool) -> Path:
@@ -111,6 +105,56 @@ def _runtime() -> ModuleType:
     except ImportError as error:
         raise MissingDependency("torch", purpose=f"the host target ({error})", extra="torch") from error
     return _host_runtime
+
+
+class _Recorder:
+    """The runtime's recording of one block, and the ranges that its threads annotate meanwhile."""
+
+    def __init__(self, runtime: ModuleType) -> None:
+        self._runtime = runtime
+        self._ranges: list[MarkerRange] = []
+        self._tables: Mapping[str, Mapping[str, Any]] = {}
+        self.began_ns = _now_ns()
+
+    def push(self, name: str) -> object:
+        return name, _now_ns()
+
+    def pop(self, pushed: Any) -> None:
+        name, start_ns = pushed
+        self._ranges.append(MarkerRange(name, start_ns, _now_ns(), threading.get_native_id()))
+
+    def start(self) -> None:
+        self._runtime.start_recording()
+
+    def stop(self) -> None:
+        self._runtime.stop_recording()
+        self._runtime.device_synchronize()
+        self._tables = self._runtime.take_records()
+
+    def capture(self, metadata: Mapping[str, str]) -> HostCapture:
+        if not len(self._tables["api"]["start_ns"]):
+            raise CaptureError("the work made no call to the HIP host runtime: nothing to trace")
+        return _host_capture(self._tables, self._ranges, metadata)
+
+
+@contextmanager
+def _recording() -> Iterator[_Recorder]:
+    recorder = _Recorder(_runtime())
+    if not _under_way.acquire(blocking=False):
+        raise CaptureError("a host recording is under way already; one at a time")
+    try:
+        recorder.start()
+        try:
+            with recording_ranges(recorder):
+                yield recorder
+        finally:
+            recorder.stop()
+    finally:
+        _under_way.release()
+
+
+def _now_ns() -> int:
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
 def _host_capture(

@@ -9,7 +9,8 @@ from itertools import accumulate
 from types import ModuleType
 from typing import Any
 
-from overlap_lab.capture.host import HostCapture, range_on_host, record
+from overlap_lab.capture.annotate import annotate
+from overlap_lab.capture.host import HostCapture, record
 from overlap_lab.errors import MissingDependency
 
 __all__ = ["BackwardLoop", "Mode", "Shape"]
@@ -59,7 +60,7 @@ class BackwardLoop:
 
     def _run(self, mode: Mode) -> None:
         for index, layer in enumerate(self._layers):
-            with range_on_host(f"backward layer {index}"):
+            with annotate(f"backward layer {index}"):
                 self._hip_ext.mha_varlen_bwd(**layer, workspace=mode.value, stream=self._stream)
         self._stream.synchronize()
 

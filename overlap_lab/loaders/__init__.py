@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from overlap_lab.errors import UsageError
 from overlap_lab.loaders.inputs import TraceInput, find_inputs
+from overlap_lab.loaders.origin import with_origin
 from overlap_lab.loaders.registry import Format, formats
 from overlap_lab.trace import Trace
 
@@ -23,7 +24,7 @@ def load(source: str | Path | TraceInput | Queries) -> Trace:
     Raises InputError for content that cannot be used, UsageError for a folder of several traces.
     """
     if isinstance(source, TraceInput):
-        return source.format.read(source.files)
+        return with_origin(source.format.read(source.files), source.files)
     if not isinstance(source, str | Path):
         from overlap_lab.loaders.rocpd import connection_of, read_rocpd_connection
 

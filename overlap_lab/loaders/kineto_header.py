@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,7 +14,8 @@ from overlap_lab.loaders.json_text import Event
 from overlap_lab.loaders.kineto_events import EventColumns
 from overlap_lab.loaders.kineto_raw import decoded
 from overlap_lab.loaders.numbers import integer
-from overlap_lab.schema import ABSENT_DEVICE, DEVICE_KINDS, Kind
+from overlap_lab.loaders.origin import facts_in
+from overlap_lab.schema import ABSENT_DEVICE, DEVICE_KINDS, ORIGIN_KEY, Fault, Kind
 from overlap_lab.trace import Source
 
 __all__ = ["EventFacts", "facts_of", "source_of"]
@@ -68,6 +70,8 @@ def source_of(path: Path, header: Event, facts: EventFacts, rows: Columns, findi
     distributed = header.get("distributedInfo")
     if isinstance(distributed, dict):
         metadata |= {key: str(distributed[key]) for key in _RANK if key in distributed}
+    own = facts_in(header.get(ORIGIN_KEY))
+    _count_dropped(own, findings)
     starts = rows["start_ns"]
     return Source(
         files=(str(path),),
@@ -77,10 +81,18 @@ def source_of(path: Path, header: Event, facts: EventFacts, rows: Columns, findi
         clock="epoch" if starts.size and int(starts.min()) > _EPOCH_NS else "unknown",
         devices=_devices(header, rows),
         processes=_processes(facts.process_names, rows),
-        metadata=metadata,
+        metadata={**own, **metadata},
         faults=findings.faults,
         notes=tuple(findings.notes),
     )
+
+
+def _count_dropped(own: Mapping[str, str], findings: Findings) -> None:
+    """What the recording itself says that it lost."""
+    dropped = integer(own.get("dropped records"), 0)
+    if dropped > 0:
+        findings.count(Fault.ROWS_SKIPPED, dropped)
+        findings.note(f"{dropped} records were dropped while the trace was recorded.")
 
 
 def _vendor(header: Event, facts: EventFacts) -> str:

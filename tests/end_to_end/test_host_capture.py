@@ -11,7 +11,8 @@ import pytest
 hip_ext = pytest.importorskip("hip_ext", reason="hip_ext needs torch and a build")
 
 from overlap_lab.analyze import analyze  # noqa: E402
-from overlap_lab.capture.host import HostCapture, capture, range_on_host, record  # noqa: E402
+from overlap_lab.capture.annotate import annotate  # noqa: E402
+from overlap_lab.capture.host import HostCapture, capture, record  # noqa: E402
 from overlap_lab.cli.demo_workload import BackwardLoop, Mode, Shape  # noqa: E402
 from overlap_lab.errors import CaptureError, UsageError  # noqa: E402
 from overlap_lab.loaders import load  # noqa: E402
@@ -91,7 +92,7 @@ def test_numbers_are_the_same_with_host_functions_removed(loop: BackwardLoop, tm
 def test_ranges_of_the_work_are_in_the_trace(tmp_path: Path) -> None:
     def work() -> None:
         stream = hip_ext.Stream()
-        with range_on_host("mine <&>"):
+        with annotate("mine <&>"):
             stream.synchronize()
 
     trace = load(capture(work, tmp_path / "trace.db"))
@@ -100,7 +101,7 @@ def test_ranges_of_the_work_are_in_the_trace(tmp_path: Path) -> None:
 
 
 def test_a_range_outside_of_a_recording_does_nothing() -> None:
-    with range_on_host("nobody looks"):
+    with annotate("nobody looks"):
         pass
 
 
