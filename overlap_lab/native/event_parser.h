@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "event_keys.h"
 #include "event_reader.h"
 #include "event_table.h"
-#include "keys.h"
 #include "structure.h"
 
 namespace overlap_native {
@@ -76,7 +76,7 @@ class EventParser {
   void keep(const Event& event);
 
   Path path_;
-  KeyOrders orders_;
+  KeyOrders orders_{event_key, static_cast<PlaceCode>(Place::count)};
   EventReader reader_;
   Structure structure_;
   Event event_;

@@ -1,8 +1,6 @@
 #include "keys.h"
 
-#include <array>
 #include <cstring>
-#include <utility>
 
 namespace overlap_native {
 
@@ -13,45 +11,6 @@ constexpr uint16_t kMaxChildren = 64;
 constexpr uint16_t kMaxDepth = 128;
 constexpr uint32_t kMaxLength = 1 << 12;
 
-using Named = std::pair<std::string_view, Key>;
-
-constexpr std::array<Named, 8> kEventKeys{{
-    {"ph", Key::phase},
-    {"cat", Key::category},
-    {"name", Key::name},
-    {"pid", Key::process},
-    {"tid", Key::thread},
-    {"ts", Key::start},
-    {"dur", Key::duration},
-    {"args", Key::arguments},
-}};
-constexpr std::array<Named, 11> kArgumentKeys{{
-    {"correlation", Key::correlation},
-    {"device", Key::device},
-    {"stream", Key::stream},
-    {"bytes", Key::bytes},
-    {"size", Key::size},
-    {"kind", Key::kind},
-    {"graph id", Key::graph},
-    {"hsa_queue", Key::hsa_queue},
-    {"queue", Key::queue},
-    {"wait_on_stream", Key::wait_stream},
-    {"wait_on_cuda_event_record_corr_id", Key::wait_correlation},
-}};
-
-template <size_t size>
-Key found_in(const std::array<Named, size>& table, std::string_view key) {
-  for (const Named& entry : table) {
-    if (entry.first == key) return entry.second;
-  }
-  return Key::other;
-}
-
-Key meaning(Place place, std::string_view key) {
-  if (place == Place::event) return found_in(kEventKeys, key);
-  return place == Place::arguments ? found_in(kArgumentKeys, key) : Key::other;
-}
-
 uint64_t first_bytes(const char* key, size_t length) {
   uint64_t value;
   std::memcpy(&value, key, sizeof value);
@@ -60,10 +19,9 @@ uint64_t first_bytes(const char* key, size_t length) {
 
 }  // namespace
 
-KeyOrders::KeyOrders() : nodes_(1 + 3) {
-  for (const Place place : {Place::event, Place::arguments, Place::elsewhere}) {
-    nodes_[root(place)].place = place;
-  }
+KeyOrders::KeyOrders(KeyMeaning meaning, PlaceCode places)
+    : meaning_(meaning), nodes_(1 + size_t{places}) {
+  for (PlaceCode place = 0; place < places; ++place) nodes_[root(place)].place = place;
 }
 
 void KeyOrders::spell(uint32_t at, const char* text, size_t length) {
@@ -123,7 +81,7 @@ bool KeyOrders::on_path(uint32_t at, const char* key, size_t length, uint64_t fi
   return false;
 }
 
-Key ObjectKeys::add_apart(std::string_view key) {
+KeyCode ObjectKeys::add_apart(std::string_view key) {
   if (seen_ == nullptr) {
     seen_ = std::make_unique<Interned>();
     for (const auto* node = &orders_.node(at_); node->depth != 0;
@@ -134,7 +92,7 @@ Key ObjectKeys::add_apart(std::string_view key) {
   const size_t before = seen_->size();
   seen_->code_of(key);
   repeated_ |= seen_->size() == before;
-  return meaning(place_, key);
+  return orders_.meaning(place_, key);
 }
 
 }  // namespace overlap_native

@@ -15,36 +15,14 @@
 
 namespace overlap_native {
 
-/// Keys that mean something; all others are only checked for coming twice.
-enum class Key : uint8_t {
-  phase,
-  category,
-  name,
-  process,
-  thread,
-  start,
-  duration,
-  // Of the arguments:
-  correlation,
-  device,
-  stream,
-  bytes,
-  size,
-  kind,
-  graph,
-  hsa_queue,
-  queue,
-  wait_stream,
-  wait_correlation,
-  count,
-  arguments,
-  other,
-};
+/// What a key means to who reads an object, and where the object stands, which decides that.
+using KeyCode = uint8_t;
+using PlaceCode = uint8_t;
 
-constexpr size_t kKeys = static_cast<size_t>(Key::count);
+constexpr KeyCode kOtherKey = 255;   // only checked for coming twice
+constexpr PlaceCode kElsewhere = 0;  // where no key means anything
 
-/// Where an object stands, which decides what its keys mean.
-enum class Place : uint8_t { event, arguments, elsewhere };
+using KeyMeaning = KeyCode (*)(PlaceCode, std::string_view);
 
 /// A tree of keys as they followed each other: most objects walk a known path, one comparison a
 /// key.
@@ -53,7 +31,8 @@ class KeyOrders {
   /// Bytes that may be looked at behind any text that is read.
   static constexpr size_t kSpelled = 64;
 
-  KeyOrders();
+  /// `meaning` is asked for the keys of `places` kinds of objects, `kElsewhere` among them.
+  KeyOrders(KeyMeaning meaning, PlaceCode places);
 
   struct Node {
     /// How the key stood in the text last, from behind the value before it to its own value.
@@ -71,12 +50,15 @@ class KeyOrders {
     uint32_t recent = 0;   // the child that was walked last
     uint16_t children = 0;
     uint16_t depth = 0;
-    Key key = Key::other;
-    Place place = Place::elsewhere;
+    KeyCode key = kOtherKey;
+    PlaceCode place = kElsewhere;
     bool repeated = false;  // some key on the way here came twice
   };
 
-  static uint32_t root(Place place) { return 1 + static_cast<uint32_t>(place); }
+  static uint32_t root(PlaceCode place) { return 1 + uint32_t{place}; }
+  KeyCode meaning(PlaceCode place, std::string_view key) const {
+    return place == kElsewhere ? kOtherKey : meaning_(place, key);
+  }
   const Node& node(uint32_t at) const { return nodes_[at]; }
   std::string_view text(const Node& node) const {
     return {text_.data() + node.offset, node.length};
@@ -113,6 +95,7 @@ class KeyOrders {
   uint32_t add(uint32_t parent, const char* key, size_t length, uint64_t first);
   bool on_path(uint32_t at, const char* key, size_t length, uint64_t first) const;
 
+  KeyMeaning meaning_;
   std::vector<Node> nodes_;
   std::string text_;
 };
@@ -120,11 +103,11 @@ class KeyOrders {
 /// The keys of one object while it is read.
 class ObjectKeys {
  public:
-  ObjectKeys(KeyOrders& orders, Place place)
+  ObjectKeys(KeyOrders& orders, PlaceCode place)
       : orders_(orders), at_(KeyOrders::root(place)), place_(place) {}
 
   /// The text behind the next key where it stands as it did in earlier objects, else nullptr.
-  const char* walk(const char* text, Key& key) {
+  const char* walk(const char* text, KeyCode& key) {
     if (seen_ != nullptr) return nullptr;
     const uint32_t next = orders_.walk(at_, text);
     if (next == 0) return nullptr;
@@ -145,7 +128,7 @@ class ObjectKeys {
     if (seen_ == nullptr) orders_.spell(at_, text, static_cast<size_t>(value - text));
   }
   /// What the next key means.
-  Key add(const char* key, size_t length) {
+  KeyCode add(const char* key, size_t length) {
     if (seen_ == nullptr) {
       const uint32_t next = orders_.step(at_, key, length);
       if (next != 0) {
@@ -158,11 +141,11 @@ class ObjectKeys {
   bool repeated() const { return repeated_ || orders_.node(at_).repeated; }
 
  private:
-  Key add_apart(std::string_view key);
+  KeyCode add_apart(std::string_view key);
 
   KeyOrders& orders_;
   uint32_t at_;
-  Place place_;
+  PlaceCode place_;
   bool repeated_ = false;
   std::unique_ptr<Interned> seen_;  // only for orders that the tree has no room for
 };
