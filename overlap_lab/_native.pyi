@@ -207,3 +207,9 @@ class CsvReader:
         """Read on; False where `csv` must."""
     def part(self) -> _CsvPart:
         """What was read. Taken: nothing is left then."""
+
+def count_read(size: int) -> None:
+    """Add bytes to what this process has read, as `read_so_far` tells it."""
+
+def read_so_far() -> tuple[int, int]:
+    """Bytes of files, and rows of databases, that all readers of this process have read."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from overlap_lab.cli.progress import waiting_for
 from overlap_lab.cli.window import Window, window_in
 from overlap_lab.errors import UsageError
 from overlap_lab.report import Report
@@ -42,9 +43,11 @@ def _analyzed(found: TraceInput, window: Window | None, *, steps: bool) -> Repor
     from overlap_lab.analyze import analyze
     from overlap_lab.loaders import load
 
-    trace = load(found)
-    clip = None if window is None else window_in(trace, window)
-    return analyze(trace, window=clip, steps=steps)
+    with waiting_for(found.files) as meter:
+        trace = load(found)
+        meter.now(f"analyzing {len(trace):,} rows of")
+        clip = None if window is None else window_in(trace, window)
+        return analyze(trace, window=clip, steps=steps)
 
 
 def _is_saved_report(path: str) -> bool:

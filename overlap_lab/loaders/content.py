@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from overlap_lab.errors import BrokenTrace, InputError, TraceNotFound
 from overlap_lab.loaders.packed import is_packed, unpacked
+from overlap_lab.native import count_read
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -99,9 +100,17 @@ class _Plain(io.FileIO):
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         try:
-            return super().readinto(buffer) or 0
+            size = super().readinto(memoryview(buffer)[:_CHUNK]) or 0  # in pieces that Ctrl-C can end
         except OSError as error:
             raise _unreadable(self._path, error) from None
+        count_read(size)
+        return size
+
+    def readall(self) -> bytes:
+        whole = io.BytesIO()  # gives its content away without a copy
+        while piece := self.read(_CHUNK):
+            whole.write(piece)
+        return whole.getvalue()
 
 
 class Pieces(io.RawIOBase):
@@ -141,4 +150,6 @@ def _unpacked(path: Path) -> Iterator[bytes]:
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:
-    return iter(lambda: file.read(_CHUNK), b"")
+    while chunk := file.read(_CHUNK):
+        count_read(len(chunk))
+        yield chunk

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "progress.h"
 #include "threads.h"
 
 namespace overlap_native {
@@ -112,6 +113,7 @@ class Reading {
     while (part.plain && !stop.asked()) {
       const size_t size = std::min<uint64_t>(part.reader->wanted(), part.end - at);
       part.plain = opened.read(part.reader->room(size), size, at);
+      progress().add_bytes(size);
       at += size;
       const bool last = at == opened.size();
       part.plain = part.plain && part.reader->read(size, last);

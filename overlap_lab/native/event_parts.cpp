@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "progress.h"
 #include "threads.h"
 
 namespace overlap_native {
@@ -128,6 +129,7 @@ void Part::feed(int file, uint64_t end, const Stop& stop) {
     const size_t more = read_at(file, offset + text_.size(), text_.data() + text_.size(), wanted);
     if (more == 0) break;
     text_.set_size(text_.size() + more);
+    progress().add_bytes(more);
     const size_t used = parser_.parse(text_.data(), text_.size(), /*last=*/false, end - offset);
     if (parser_.state() == State::reached) next_ = offset + parser_.next_event();
     const size_t left = text_.size() - used;

@@ -14,6 +14,7 @@
 #include "event_parts.h"
 #include "nesting.h"
 #include "numbers.h"
+#include "progress.h"
 #include "sqlite_module.h"
 #include "threads.h"
 #include "utf8.h"
@@ -253,6 +254,11 @@ void add_parts(nb::module_& m) {
   m.def("unescaped", &unescaped, "text"_a);
   m.def("nesting_depth", &depths, "kind"_a, "process"_a, "thread"_a, "start_ns"_a, "end_ns"_a,
         nb::kw_only(), "kinds"_a);
+  m.def("count_read", [](uint64_t size) { progress().add_bytes(size); }, "size"_a);
+  m.def("read_so_far", [] {
+    return nb::make_tuple(progress().bytes.load(std::memory_order_relaxed),
+                          progress().rows.load(std::memory_order_relaxed));
+  });
 }
 
 }  // namespace

@@ -1,0 +1,111 @@
+"""One line on a terminal while a person waits: what is read, how much of it, how fast."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, TextIO
+
+from overlap_lab.native import read_so_far
+from overlap_lab.render.names import printable, shorten
+
+__all__ = ["Meter", "waiting_for"]
+
+_AFTER_S: Final = 2.0
+"""Shorter waits need no words."""
+_EVERY_S: Final = 0.2
+_MB: Final = 1_000_000
+
+
+@contextmanager
+def waiting_for(files: Sequence[Path], stream: TextIO | None = None) -> Iterator[Meter]:
+    """Show how far the files were read, on stderr and if it is a terminal, from two seconds on.
+
+    The line is gone when the block ends.
+    """
+    screen = sys.stderr if stream is None else stream
+    meter = Meter(files, screen)
+    if screen is None or not screen.isatty():
+        yield meter
+        return
+    thread = threading.Thread(target=meter.run, name="overlap_lab progress", daemon=True)
+    thread.start()
+    try:
+        yield meter
+    finally:
+        meter.ended.set()
+        thread.join()
+
+
+class Meter:
+    """Draws the line again and again, until `ended` is set."""
+
+    def __init__(
+        self, files: Sequence[Path], stream: TextIO, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.ended = threading.Event()
+        self._stream = stream
+        self._clock = clock
+        self._name = printable(files[0].name) if files else ""
+        self._total = sum(map(_size, files))
+        self._begun = clock()
+        self._before = read_so_far()
+        self._stage = ""
+        self._drawn = 0
+
+    def now(self, stage: str) -> None:
+        """From now on the line says this instead of what is read."""
+        self._stage = stage
+
+    def run(self) -> None:
+        """Draw until `ended` is set, then take the line away."""
+        wait = _AFTER_S
+        with suppress(OSError, ValueError):  # a terminal that went away is no failure of the work
+            while not self.ended.wait(wait):
+                self._draw(self.line())
+                wait = _EVERY_S
+            if self._drawn:
+                self._draw("")
+                self._stream.write("\r")
+                self._stream.flush()
+
+    def line(self) -> str:
+        """What there is to say."""
+        if self._stage:
+            return f"{self._stage} {self._name}"
+        bytes_read, rows = (now - then for now, then in zip(read_so_far(), self._before, strict=True))
+        if rows:
+            return f"reading {self._name}: {rows:,} rows"
+        rate = bytes_read / max(self._clock() - self._begun, 1e-3) / _MB
+        if not 0 < bytes_read <= self._total:  # read a second time, for instance
+            return f"reading {self._name}: {bytes_read / _MB:,.0f} MB, {rate:,.0f} MB/s"
+        share = bytes_read / self._total
+        return (
+            f"reading {self._name}: {bytes_read / _MB:,.0f} of {self._total / _MB:,.0f} MB, {share:.0%}, "
+            f"{rate:,.0f} MB/s"
+        )
+
+    def _draw(self, text: str) -> None:
+        shown = shorten(text, _width(self._stream) - 1)
+        self._stream.write(f"\r{shown.ljust(self._drawn)}")  # no escape code: any terminal knows spaces
+        self._stream.flush()
+        self._drawn = len(shown)
+
+
+def _width(stream: TextIO) -> int:
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
