@@ -2,8 +2,7 @@
 #   make demo       run the main job: three workspace modes on the CPU host target, compared
 #   make test       every test, C++ and Python
 #   make lint       format, lint, types, import contract, spelling
-#   make bench      speed and memory against peers, as a table: BENCH=quick|default|full (3, 15, 20 minutes),
-#                   ROWS='kineto csv ...' CAPTURES='a.json.gz ...' FOLDER=keep/files/there RESUME=1 WRITE=1
+#   make bench      how fast traces are read, against a bare json.load: CAPTURES='a.json.gz ...' SIZES='50 500'
 #   make sanitize   the C++ runtime and launcher under ThreadSanitizer and AddressSanitizer
 PYTHON ?= python3
 VENV := .venv
@@ -29,7 +28,7 @@ test: test-cpp $(VENV)/.test
 
 test-cpp: $(VENV)/.tools
 	@echo "== C++ tests"
-	@$(BIN)/cmake -S . -B build/ctest -G Ninja -DHIP_EXT_BINDING=OFF -DHIP_EXT_TARGET=host \
+	@$(BIN)/cmake -S . -B build/ctest -G Ninja -DHIP_EXT_BINDING=OFF -DHIP_EXT_TARGET=host -DOVERLAP_LAB_WERROR=ON \
 	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja >build/ctest.log 2>&1 || { cat build/ctest.log; exit 1; }
 	@$(BIN)/cmake --build build/ctest
 	@$(BIN)/ctest --test-dir build/ctest --output-on-failure -j $(JOBS)
@@ -49,15 +48,13 @@ format: $(VENV)/.lint
 	$(BIN)/clang-format -i $(CPP)
 
 bench: $(VENV)/.built
-	$(BIN)/python -m scripts.bench $(or $(BENCH),default) $(if $(ROWS),--rows $(ROWS)) \
-	    $(if $(CAPTURES),--captures $(CAPTURES)) $(if $(FOLDER),--folder $(FOLDER)) \
-	    $(if $(RESUME),--resume) $(if $(WRITE),--write)
+	$(BIN)/python scripts/bench_readers.py $(CAPTURES) --sizes $(or $(SIZES),50)
 
 sanitize: $(VENV)/.tools
 	@set -e; for kind in thread address; do \
 	  echo "== $$kind sanitizer"; \
 	  $(BIN)/cmake -S . -B build/sanitize-$$kind -G Ninja -DHIP_EXT_BINDING=OFF -DHIP_EXT_TARGET=host \
-	      -DHIP_EXT_SANITIZE=$$kind -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	      -DHIP_EXT_SANITIZE=$$kind -DOVERLAP_LAB_WERROR=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	      -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja >build/sanitize.log 2>&1 || { cat build/sanitize.log; exit 1; }; \
 	  $(BIN)/cmake --build build/sanitize-$$kind; \
 	  $(BIN)/ctest --test-dir build/sanitize-$$kind --output-on-failure; \

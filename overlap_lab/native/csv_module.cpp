@@ -44,7 +44,7 @@ nb::tuple csv_index(const nb::bytes& text, Path path) {
 nb::object csv_column(CsvColumn& column) {
   if (column.field == Field::skipped) return nb::none();
   nb::tuple texts = nb::make_tuple(taken(column.codes), decoded(column.texts));
-  if (column.field == Field::text) return std::move(texts);
+  if (column.field == Field::text) return texts;
   nb::object numbers = column.field == Field::time ? taken(column.times) : taken(column.numbers);
   return nb::make_tuple(numbers, taken(column.odd_rows), texts);
 }
