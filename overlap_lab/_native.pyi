@@ -193,6 +193,30 @@ def read_csv_files(
     text that is not UTF-8 or has zero bytes, of odd times, of fields over 16 MiB.
     """
 
+def time_order(
+    start_ns: npt.NDArray[np.int64],
+    end_ns: npt.NDArray[np.int64],
+    kind: npt.NDArray[np.uint8],
+    rank: npt.NDArray[np.uint8],
+    by_start: npt.NDArray[np.int64],
+) -> npt.NDArray[np.uint32]:
+    """Rows by start; of those that start together the longer first, then by the rank of their kind.
+
+    `by_start` is their stable order by start alone; `rank` has an entry for each of 256 kinds.
+    """
+
+def take(values: _Column, order: npt.NDArray[np.uint32]) -> _Column:
+    """The values in another order of rows, which is not checked."""
+
+def take_narrow(values: npt.NDArray[np.int64], order: npt.NDArray[np.uint32]) -> npt.NDArray[np.int32]:
+    """As `take`, in 32 bits; the least number for what does not fit."""
+
+def places(order: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """The place to which each row comes."""
+
+def spread(values: _Column, places: npt.NDArray[np.uint32], size: int, other: _Column) -> _Column:
+    """A column of this size with the values at their places, which are not checked, and `other` elsewhere."""
+
 def order(columns: list[_Column], *, descending: int = ...) -> npt.NDArray[np.int64]:
     """Rows in the order of integer columns, the first of which counts most; equal rows stay as they are.
 

@@ -151,6 +151,13 @@ class Trace:
             trace = trace.replace(depth=_nesting_depth(trace))
         return trace
 
+    @classmethod
+    def from_ordered(cls, columns: Mapping[str, Column], *, names: tuple[str, ...], source: Source) -> Trace:
+        """A trace of all columns but the depth, in their types and order of rows, which are not checked."""
+        unset = np.zeros(0, COLUMNS["depth"])
+        trace = cls(**columns, depth=unset, names=names, source=source)
+        return trace.replace(depth=_nesting_depth(trace))
+
     def __len__(self) -> int:
         return int(self.kind.size)
 

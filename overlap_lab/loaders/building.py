@@ -12,7 +12,7 @@ from overlap_lab.errors import BrokenTrace
 from overlap_lab.schema import ABSENT, COLUMNS, Fault, Kind
 from overlap_lab.trace import DEFAULTS, Column, Mask, Source, Trace, constant, possible_times
 
-__all__ = ["Columns", "Findings", "TraceBuilder", "built"]
+__all__ = ["Columns", "Findings", "TraceBuilder", "built", "built_in_order"]
 
 Columns = dict[str, Column]
 _NEVER_WRITTEN: Final = ("wait_correlation", "memory", "graph")
@@ -134,6 +134,13 @@ def _joined(name: str, dtype: np.dtype[Any], blocks: list[Column]) -> Column:
     if name in _NEVER_WRITTEN and all(block.strides == (0,) and block[0] == absent for block in blocks):
         return constant(absent, sum(map(len, blocks)), dtype)
     return np.concatenate(blocks, dtype=dtype, casting="unsafe")
+
+
+def built_in_order(columns: Columns, names: tuple[str, ...], source: Source) -> Trace:
+    """As `built` of all columns but the depth, in rows that are in the order of a trace already."""
+    if possible_times(columns["start_ns"], columns["end_ns"]).all():
+        return Trace.from_ordered(columns, names=names, source=source)
+    return built(columns, names, source)
 
 
 def _is_time(times: Column) -> Mask:

@@ -12,13 +12,14 @@ from typing import Final
 
 import numpy as np
 
-from overlap_lab.loaders.building import Columns, Findings, built
+from overlap_lab.loaders.building import Findings
 from overlap_lab.loaders.content import HEAD_BYTES, head
 from overlap_lab.loaders.device_rows import adopt_processes, class_blit_kernels, fill_copies_from_calls
 from overlap_lab.loaders.kineto_devices import fill_devices, part_merged_devices
 from overlap_lab.loaders.kineto_events import read_events
 from overlap_lab.loaders.kineto_header import facts_of, source_of
 from overlap_lab.loaders.kineto_rows import KinetoRows, kineto_rows
+from overlap_lab.loaders.kineto_trace import ordered_trace
 from overlap_lab.loaders.numbers import integer
 from overlap_lab.schema import ABSENT_PROCESS, Kind
 from overlap_lab.trace import Trace
@@ -48,29 +49,28 @@ def read_kineto(path: Path) -> Trace:
     base_ns = integer(events.header.get("baseTimeNanoseconds"), 0)
     rows = kineto_rows(path, events.parser, base_ns, findings)
     _complete(rows, findings)
-    source = source_of(path, events.header, facts, rows.columns, findings)
-    return built(rows.columns, tuple(rows.names), source)
+    source = source_of(path, events.header, facts, rows, findings)
+    return ordered_trace(rows, source)
 
 
 def _complete(found: KinetoRows, findings: Findings) -> None:
     """Fill in, in place, what only other rows of the file know."""
     rows, labels = found.columns, found.labels
     processes = np.unique(rows["process"][rows["kind"] == Kind.API])
-    if processes.size == 1:  # frames whose process the profiler did not know are filed under 0
-        strays = (rows["kind"] == Kind.PYTHON) & (rows["process"] == 0)
-        rows["process"][strays] = processes[0]
+    if processes.size == 1:
+        found.frame_process = int(processes[0])
     part_merged_devices(rows, labels, findings)
     fill_devices(rows, labels)
     adopt_processes(rows, labels)
     class_blit_kernels(rows, found.names, findings)
     fill_copies_from_calls(rows)
-    _tell_processes(rows, processes.size, findings)
+    _tell_processes(found, processes.size, findings)
 
 
-def _tell_processes(rows: Columns, processes: int, findings: Findings) -> None:
+def _tell_processes(found: KinetoRows, processes: int, findings: Findings) -> None:
     if processes > 1:
         findings.note(
             f"{processes} processes in one file: an op belongs to the process whose calls have its id."
         )
-    if processes and (rows["process"] == ABSENT_PROCESS).any():
+    if processes and (found.host_without_process or (found.columns["process"] == ABSENT_PROCESS).any()):
         findings.note("Some device rows could not be given to a process.")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
+from overlap_lab.loaders.alike import alike
 from overlap_lab.loaders.building import Columns, Findings
 from overlap_lab.schema import ABSENT_DEVICE, DEVICE_KINDS, Kind
 from overlap_lab.trace import Column
@@ -21,10 +23,12 @@ def part_merged_devices(rows: Columns, label: Column, findings: Findings) -> Non
     Writers that merge ranks rename the label of each rank's device and leave its number as it was.
     """
     ops = np.isin(rows["kind"], DEVICE_KINDS) & (rows["device"] != ABSENT_DEVICE)
-    pairs = np.unique(np.stack([rows["device"][ops].astype(np.int64), label[ops]]), axis=1)
-    free = int(pairs[0].max(initial=-1)) + 1
-    for device in np.unique(pairs[0]).tolist():
-        for other in pairs[1][pairs[0] == device][1:].tolist():
+    devices, labels = rows["device"][ops], label[ops]
+    first, _ = alike(devices, labels)
+    pairs = sorted(zip(devices[first].tolist(), labels[first].tolist(), strict=True))
+    free = max((device for device, _ in pairs), default=-1) + 1
+    for (before, _), (device, other) in pairwise(pairs):
+        if device == before:
             here = (label == other) & (rows["device"] == device) & np.isin(rows["kind"], ON_DEVICE)
             rows["device"][here] = free
             findings.note(

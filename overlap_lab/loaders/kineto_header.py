@@ -13,6 +13,7 @@ from overlap_lab.loaders.building import Columns, Findings
 from overlap_lab.loaders.json_text import Event
 from overlap_lab.loaders.kineto_events import EventColumns
 from overlap_lab.loaders.kineto_raw import decoded
+from overlap_lab.loaders.kineto_rows import KinetoRows
 from overlap_lab.loaders.numbers import integer
 from overlap_lab.loaders.origin import facts_in
 from overlap_lab.schema import ABSENT_DEVICE, DEVICE_KINDS, ORIGIN_KEY, Fault, Kind
@@ -52,8 +53,9 @@ def facts_of(events: EventColumns) -> EventFacts:
     return EventFacts(naming, parser.hip_calls, parser.cuda_calls, parser.whole_thousands)
 
 
-def source_of(path: Path, header: Event, facts: EventFacts, rows: Columns, findings: Findings) -> Source:
+def source_of(path: Path, header: Event, facts: EventFacts, found: KinetoRows, findings: Findings) -> Source:
     """Provenance of the trace."""
+    rows = found.columns
     vendor = _vendor(header, facts)
     stated_ns = header.get("displayTimeUnit") == "ns" and "baseTimeNanoseconds" not in header
     if stated_ns and facts.whole_thousands:
@@ -72,13 +74,12 @@ def source_of(path: Path, header: Event, facts: EventFacts, rows: Columns, findi
         metadata |= {key: str(distributed[key]) for key in _RANK if key in distributed}
     own = facts_in(header.get(ORIGIN_KEY))
     _count_dropped(own, findings)
-    starts = rows["start_ns"]
     return Source(
         files=(str(path),),
         format="kineto",
         vendor=vendor,
         tool=" ".join(["Kineto", *tool]),
-        clock="epoch" if starts.size and int(starts.min()) > _EPOCH_NS else "unknown",
+        clock="epoch" if found.first_ns > _EPOCH_NS else "unknown",
         devices=_devices(header, rows),
         processes=_processes(facts.process_names, rows),
         metadata={**own, **metadata},

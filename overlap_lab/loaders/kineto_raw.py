@@ -63,7 +63,10 @@ _SPARSE: Final[dict[str, tuple[str, _Resolve]]] = {
 @dataclass(slots=True)
 class RawEvents:
     columns: Columns
-    """kind, name, start_ns, length_ns, process, thread, correlation: one entry per row."""
+    """kind, name, start_ns, length_ns, process, thread, correlation: one entry per row.
+
+    `kineto_rows` turns start_ns into that of the trace and length_ns into end_ns.
+    """
     sparse: dict[str, tuple[Column, Column]]
     """Other columns as rows and values; the last value of a row counts."""
     device: Column
@@ -75,6 +78,18 @@ class RawEvents:
     """Key -> rows and tokens of its odd values."""
     begins: Column
     ends: Column
+
+    def keep(self, rows: Column) -> None:
+        """Only these rows, in this order."""
+        place = np.full(self.columns["kind"].size, -1, np.int64)
+        place[rows] = np.arange(rows.size)
+        for name, (places, values) in self.sparse.items():
+            moved = place[places]
+            self.sparse[name] = moved[moved >= 0], values[moved >= 0]
+        same = self.device is self.columns["process"]
+        device = self.device[rows]
+        self.columns = {name: column[rows] for name, column in self.columns.items()}
+        self.device = self.columns["process"] if same else device
 
 
 def decoded(token: str) -> Any:
@@ -127,13 +142,13 @@ def _name_codes(names: list[str], texts: list[str]) -> Column:
     return np.array([known[text] for text in texts], np.int32)
 
 
-def joined(raw: RawEvents, findings: Findings) -> Column:
-    """The rows that are whole events: complete ones, then begins, which get their ends' times."""
+def joined(raw: RawEvents, findings: Findings) -> Column | None:
+    """The rows that are whole events: complete ones, then begins, which get their ends' times; None: all."""
+    if not raw.begins.size and not raw.ends.size:
+        return None
     parts = np.zeros(raw.columns["kind"].size, bool)
     parts[raw.begins] = parts[raw.ends] = True
     whole = np.flatnonzero(~parts)
-    if not parts.any():
-        return whole
     open_rows: dict[tuple[str, str], list[int]] = {}
     begins, ends = [], []
     lost = 0

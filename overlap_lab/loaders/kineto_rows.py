@@ -31,20 +31,44 @@ from overlap_lab.trace import DEFAULTS, Column, constant
 __all__ = ["KinetoRows", "kineto_rows"]
 
 _FAR: Final = 1 << 62
+_PROCESSES: Final = np.iinfo(np.int32)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class KinetoRows:
+    raw: RawEvents
+    """All rows, in the order of the file; the columns whose values are the same for most rows are below."""
+    rank: Column
+    """Per number of a kind: how many kinds came before it."""
     columns: Columns
-    """All but the depth; a block of rows for each kind, in the order of the file."""
+    """All columns but the end and the depth, of calls and what is on a device: a block for each kind."""
+    rows: Column
+    """Which of all rows these are."""
     labels: Column
-    """The writer's own process label of each row: the device for device rows, distinct in merged files."""
+    """The writer's own process label of each: the device for device rows, distinct in merged files."""
     names: list[str]
+    frame_process: int | None = None
+    """The process of Python frames whose process the profiler did not know, which are filed under 0."""
+
+    @property
+    def first_ns(self) -> int:
+        """The earliest start."""
+        return int(self.raw.columns["start_ns"].min())
+
+    @property
+    def host_without_process(self) -> bool:
+        """Whether there is a row beside those of `columns` that has no process."""
+        process = self.raw.columns["process"]
+        if fits_process(process.min()) and fits_process(process.max()):
+            return False
+        without = ~fits_process(process)
+        without[self.rows] = False
+        return bool(without.any())
 
 
 @dataclass(frozen=True, slots=True)
 class _Blocks:
-    """Where the rows of each kind are among all rows, and which rows of the file they were."""
+    """Which rows of the file are in the columns, and where those of each kind are among them."""
 
     rows: Column
     place: dict[Kind, slice]
@@ -62,29 +86,28 @@ def kineto_rows(path: Path, parser: EventParser, base_ns: int, findings: Finding
     categories, any_start = parser.categories(), parser.any_start
     raw = raw_events(parser)
     events = joined(raw, findings)
-    kinds = raw.columns["kind"][events]
+    kinds = raw.columns["kind"] if events is None else raw.columns["kind"][events]
     unknown = dict(zip(categories, counts.tolist(), strict=True))
-    _count_begins(raw, events[kinds == UNKNOWN], unknown)
+    if events is not None:
+        _count_begins(raw, events[kinds == UNKNOWN], unknown)
     left_out = _tell_left_out(unknown, findings)
-    blocks = _blocks(events, kinds)
-    if not blocks.place:
+    in_order = _first_seen(kinds)
+    if not in_order:
         raise _no_events(path, findings, other_writer=left_out or any_start)
-    blocks = _timed(raw, blocks, base_ns, findings)
-    if not blocks.rows.size:
+    if events is not None or not _all_timed(raw, base_ns):
+        _keep_timed(raw, events, in_order, base_ns, findings)
+    if not raw.columns["kind"].size:
         raise BrokenTrace(f"{path}: no trace events with a readable time")
-    labels = raw.columns["process"][blocks.rows]
-    columns = _columns(raw, blocks, base_ns)
-    return KinetoRows(columns, labels, _only_used(columns, raw.names))
+    _set_times(raw, base_ns)
+    return _rows_of(raw, in_order)
 
 
-def _only_used(columns: Columns, names: list[str]) -> list[str]:
-    """The names of rows, whose codes follow suit; events that became no row had names too."""
-    used = np.zeros(len(names), bool)
-    used[columns["name"]] = True
-    if used.all():
-        return names
-    columns["name"] = (np.cumsum(used, dtype=np.int32) - 1)[columns["name"]]
-    return [names[code] for code in np.flatnonzero(used).tolist()]
+def _rows_of(raw: RawEvents, in_order: Sequence[Kind]) -> KinetoRows:
+    rank = np.full(256, len(in_order), np.uint8)
+    rank[np.array(in_order, np.int64)] = np.arange(len(in_order), dtype=np.uint8)
+    blocks = _blocks(raw, in_order, rank)
+    columns = _columns(raw, blocks)
+    return KinetoRows(raw, rank, columns, blocks.rows, raw.columns["process"][blocks.rows], raw.names)
 
 
 def _count_begins(raw: RawEvents, begins: Column, unknown: dict[str, int]) -> None:
@@ -115,60 +138,85 @@ def _no_events(path: Path, findings: Findings, *, other_writer: bool) -> BrokenT
     return BrokenTrace(f"{path}: no trace events" + (f"; {skipped} could not be read" if skipped else ""))
 
 
-def _blocks(events: Column, kinds: Column) -> _Blocks:
-    """A block for each kind, in the order in which kinds first appear."""
+def _first_seen(kinds: Column) -> list[Kind]:
+    """The kinds of rows in the order in which they first appear."""
     first = {kind: int((kinds == kind).argmax()) for kind in Kind if (kinds == kind).any()}
-    rank = np.full(256, 255, np.uint8)
-    in_order = sorted(first, key=first.__getitem__)
-    rank[np.array(in_order, np.int64)] = np.arange(len(in_order), dtype=np.uint8)
-    ranks = rank[kinds]
-    order = np.argsort(ranks, kind="stable")
-    sizes = np.bincount(ranks, minlength=len(in_order))[: len(in_order)]
-    place: dict[Kind, slice] = {}
-    stop = 0
-    for kind, size in zip(in_order, sizes.tolist(), strict=True):
-        place[kind] = slice(stop, stop + size)
-        stop += size
-    return _Blocks(events[order[:stop]], place)
+    return sorted(first, key=first.__getitem__)
 
 
-def _timed(raw: RawEvents, blocks: _Blocks, base_ns: int, findings: Findings) -> _Blocks:
-    """Without the events that have no readable time."""
-    start, length = (raw.columns[name][blocks.rows] for name in ("start_ns", "length_ns"))
-    good = (start != ABSENT) & (length != ABSENT) & _fits(start, base_ns) & _fits(length, 0)
-    if good.all():
-        return blocks
-    place: dict[Kind, slice] = {}
-    begin = 0
-    for kind, block in blocks.place.items():
-        kept = int(good[block].sum())
-        lost = block.stop - block.start - kept
+def _all_timed(raw: RawEvents, base_ns: int) -> bool:
+    return all(
+        _fits(bound, base)
+        for name, base in (("start_ns", base_ns), ("length_ns", 0))
+        for bound in (raw.columns[name].min(), raw.columns[name].max())
+    )
+
+
+def _keep_timed(
+    raw: RawEvents, events: Column | None, kinds: Sequence[Kind], base_ns: int, findings: Findings
+) -> None:
+    """Drop what is no whole event of one of these kinds with a readable time."""
+    rows = np.arange(raw.columns["kind"].size) if events is None else events
+    kind, start, length = (raw.columns[name][rows] for name in ("kind", "start_ns", "length_ns"))
+    good = _fits(start, base_ns) & _fits(length, 0)
+    for one in kinds:
+        lost = int((~good & (kind == one)).sum())
         if lost:
             findings.count(Fault.ROWS_SKIPPED, lost)
             findings.note(f"{lost} events without a readable time were left out.")
-        place[kind] = slice(begin, begin + kept)
-        begin += kept
-    return _Blocks(blocks.rows[good], place)
+    raw.keep(rows[good & np.isin(kind, kinds)])
+    _only_used(raw)
 
 
-def _fits(times: Column, base_ns: int) -> Column:
-    """Where adding the base, and a duration, stays within int64."""
+def _only_used(raw: RawEvents) -> None:
+    """Keep the names of rows, whose codes follow suit; events that became no row had names too."""
+    used = np.zeros(len(raw.names), bool)
+    used[raw.columns["name"]] = True
+    raw.columns["name"] = (np.cumsum(used, dtype=np.int32) - 1)[raw.columns["name"]]
+    raw.names = [raw.names[code] for code in np.flatnonzero(used).tolist()]
+
+
+def _set_times(raw: RawEvents, base_ns: int) -> None:
+    raw.columns["start_ns"] += base_ns
+    end = raw.columns.pop("length_ns")
+    end += raw.columns["start_ns"]
+    raw.columns["end_ns"] = end
+
+
+def _blocks(raw: RawEvents, in_order: Sequence[Kind], rank: Column) -> _Blocks:
+    """A block of rows for each kind that has more than times and a thread."""
+    linked = np.zeros(256, bool)
+    linked[[Kind.API, *ON_DEVICE]] = True
+    rows = np.flatnonzero(linked[raw.columns["kind"]])
+    ranks = rank[raw.columns["kind"][rows]]
+    sizes = np.bincount(ranks, minlength=len(in_order)).tolist()
+    place: dict[Kind, slice] = {}
+    stop = 0
+    for kind, size in zip(in_order, sizes, strict=True):
+        if size:
+            place[kind] = slice(stop, stop + size)
+        stop += size
+    return _Blocks(rows[np.argsort(ranks, kind="stable")], place)
+
+
+def _fits(times: Any, base_ns: int) -> Any:
+    """Where adding the base, and a duration, stays within int64; not where there is no time."""
     if abs(base_ns) >= _FAR:
-        return np.zeros(len(times), bool)
-    return (times < _FAR - base_ns) & (times > -_FAR - base_ns)
+        return np.zeros(np.shape(times), bool)
+    return (times < _FAR - base_ns) & (times > max(-_FAR - base_ns, ABSENT))
 
 
-def _columns(raw: RawEvents, blocks: _Blocks, base_ns: int) -> Columns:
+def fits_process(process: Any) -> Any:
+    """Where a number can be that of a process."""
+    return (process > _PROCESSES.min) & (process <= _PROCESSES.max)
+
+
+def _columns(raw: RawEvents, blocks: _Blocks) -> Columns:
     rows = blocks.rows
-    start = raw.columns["start_ns"][rows]
-    start += base_ns
-    end = raw.columns["length_ns"][rows]
-    end += start
     columns: Columns = {
         "kind": raw.columns["kind"][rows],
         "name": raw.columns["name"][rows],
-        "start_ns": start,
-        "end_ns": end,
+        "start_ns": raw.columns["start_ns"][rows],
         "correlation": raw.columns["correlation"][rows],
         "process": _narrow(raw.columns["process"][rows], np.int32, ABSENT_PROCESS),
         "thread": raw.columns["thread"][rows],
@@ -176,7 +224,7 @@ def _columns(raw: RawEvents, blocks: _Blocks, base_ns: int) -> Columns:
     written = {"device", "stream", "api", "copy_kind", "memory", "bytes"}
     written |= {name for name, (places, _) in raw.sparse.items() if places.size}
     for name, dtype in COLUMNS.items():
-        if name not in columns and name != "depth":
+        if name not in columns and name not in ("end_ns", "depth"):
             value = DEFAULTS.get(name, 0)
             kept = name in written
             columns[name] = np.full(rows.size, value, dtype) if kept else constant(value, rows.size, dtype)
@@ -192,9 +240,9 @@ def _columns(raw: RawEvents, blocks: _Blocks, base_ns: int) -> Columns:
 
 
 def _fill_sparse(raw: RawEvents, blocks: _Blocks, columns: Columns) -> None:
-    at = np.full(raw.columns["kind"].size, -1, np.int32)
+    at = np.zeros(raw.columns["kind"].size, np.int32)
     at[blocks.rows] = np.arange(blocks.rows.size, dtype=np.int32)
-    sparse = {name: _placed(at, *pair) for name, pair in raw.sparse.items()}
+    sparse = {name: (at[places], values) for name, (places, values) in raw.sparse.items()}
     rows, values = sparse["device"]
     columns["device"][rows] = _narrow(values, np.int16, ABSENT_DEVICE)
     for name, column in (
@@ -212,13 +260,6 @@ def _fill_sparse(raw: RawEvents, blocks: _Blocks, columns: Columns) -> None:
         streams = columns["stream"][block]
         streams[(streams == NO_STREAM[0]) | (streams == NO_STREAM[1])] = ABSENT
     raw.sparse["copy_kind"] = sparse["copy_kind"]
-
-
-def _placed(at: Column, rows: Column, values: Column) -> tuple[Column, Column]:
-    """The values of rows that are kept, with their new places."""
-    places = at[rows]
-    kept = places >= 0
-    return (places, values) if kept.all() else (places[kept], values[kept])
 
 
 def _fill_calls(raw: RawEvents, blocks: _Blocks, columns: Columns) -> None:

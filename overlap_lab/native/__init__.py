@@ -13,11 +13,16 @@ try:
         csv_header,
         nesting_depth,
         order,
+        places,
         read_columns,
         read_csv_files,
         read_so_far,
         read_table,
+        spread,
         sqlite_version,
+        take,
+        take_narrow,
+        time_order,
     )
 except ImportError as error:
     raise ImportError(
@@ -35,9 +40,14 @@ __all__ = [
     "csv_header",
     "nesting_depth",
     "order",
+    "places",
     "read_columns",
     "read_csv_files",
     "read_so_far",
     "read_table",
+    "spread",
     "sqlite_version",
+    "take",
+    "take_narrow",
+    "time_order",
 ]

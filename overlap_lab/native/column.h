@@ -1,7 +1,10 @@
 // A growing array of plain values that Python can take over without a copy.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -9,6 +12,21 @@
 #include <utility>
 
 namespace overlap_native {
+
+/// Lets the system back large memory with large pages: the first touches of small ones would take
+/// as long as parsing what is written there.
+inline void prefer_large_pages(void* memory, size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  constexpr uintptr_t kPage = 1 << 12;
+  constexpr size_t kLarge = 1 << 22;
+  if (bytes < kLarge) return;
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(memory) + kPage - 1) & ~(kPage - 1);
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(memory) + bytes) & ~(kPage - 1);
+  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // advice: may be refused
+#else
+  (void)memory, (void)bytes;
+#endif
+}
 
 /// Grows by realloc: for large blocks the system moves pages instead of copying bytes, and pages
 /// that were never written cost no memory.
@@ -47,6 +65,7 @@ class Column {
     if (grown == nullptr) throw std::bad_alloc();
     values_ = static_cast<Value*>(grown);
     capacity_ = capacity;
+    prefer_large_pages(values_, capacity * sizeof(Value));
   }
   /// Room for `count` values that are then written through `data()` and claimed by `set_size`.
   void hold(size_t count) {

@@ -12,6 +12,7 @@
 #include "csv_module.h"
 #include "event_parser.h"
 #include "event_parts.h"
+#include "gather_module.h"
 #include "nesting.h"
 #include "numbers.h"
 #include "progress.h"
@@ -279,4 +280,5 @@ NB_MODULE(_native, m) {
   overlap_native::add_sqlite(m);
   overlap_native::add_arrays(m);
   overlap_native::add_csv(m);
+  overlap_native::add_gathers(m);
 }
