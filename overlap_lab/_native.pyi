@@ -1,5 +1,5 @@
-"""The readers' core: text in, columns out. Built from `native/`; no Python object is made for an event, and
-the interpreter lock is free while text is read.
+"""The native core: text in, columns out, and work on columns. Built from `native/`; no Python object is made
+for an event, and the interpreter lock is free meanwhile.
 """
 
 from __future__ import annotations
@@ -237,3 +237,58 @@ def count_read(size: int) -> None:
 
 def read_so_far() -> tuple[int, int]:
     """Bytes of files, and rows of databases, that all readers of this process have read."""
+
+_Ints = npt.NDArray[np.int64]
+
+class Side(Enum):
+    LEFT = 0
+    RIGHT = 1
+
+class Fold(Enum):
+    SUM = 0
+    LEAST = 1
+    MOST = 2
+
+def dense_codes(columns: list[_Column]) -> _Ints:
+    """A number for each row of integer columns, without holes, in the order of the distinct rows."""
+
+def positions(ordered: _Ints, asked: _Ints, side: Side) -> _Ints:
+    """What np.searchsorted gives; quick where the numbers asked for are in order, or nearly so."""
+
+def last_below(values: _Ints, low: _Ints, high: _Ints, limit: _Ints) -> _Ints:
+    """Per query the last index in [low, high) with a value below its limit; low - 1 where there is none."""
+
+def are_members(column: _Column, members: int) -> npt.NDArray[np.bool_]:
+    """Whether each value is the number of a bit that `members` has."""
+
+def rows_among(column: _Column, members: int) -> _Ints:
+    """The rows of which that is so."""
+
+def fold_groups(group: _Ints, value: _Ints, groups: int, fold: Fold, initial: int) -> _Ints:
+    """`initial` folded with the values of each group, which are numbered from 0 to `groups` - 1."""
+
+def reach_before(stream: _Ints, enqueue: _Ints, end: _Ints) -> _Ints:
+    """Per op the latest end of those of its stream that were enqueued earlier; the least integer for none.
+
+    Streams are numbered from 0, without holes.
+    """
+
+def union_of(start: _Ints, end: _Ints) -> tuple[_Ints, _Ints]: ...
+def intersection_of(a_start: _Ints, a_end: _Ints, b_start: _Ints, b_end: _Ints) -> tuple[_Ints, _Ints]: ...
+def difference_of(a_start: _Ints, a_end: _Ints, b_start: _Ints, b_end: _Ints) -> tuple[_Ints, _Ints]: ...
+def calls_of_ops(keys: list[_Column], start_ns: _Ints, rows: _Ints, calls: int) -> _Ints:
+    """Per op the row of the latest call of its keys that starts before it, else of the first; -1 for none.
+
+    `rows` are those of the calls, then those of the ops.
+    """
+
+def outermost(group: _Ints, start: _Ints, end: _Ints) -> _Ints:
+    """See `intervals.outermost`."""
+
+_OnThreads = tuple[_Ints, _Ints, _Ints]
+
+def innermost_rows(kind: _Column, rows: _OnThreads, wanted: int, moments: _OnThreads) -> _Ints:
+    """Per moment the last row of a kind, on its thread, that begins no later and ends no earlier, or -1.
+
+    Rows and moments are given by thread number, start and end; the rows are ordered by start.
+    """

@@ -126,7 +126,7 @@ def _device_values(context: Context, device: int) -> dict[str, int | float | Non
 def _null_reason(
     context: Context, tag: str, value: int | float | None
 ) -> tuple[int | float | None, str | None]:
-    if not context.trace.is_host_call.any() and tag.startswith(_NEEDS_HOST):
+    if context.links.host.size == 0 and tag.startswith(_NEEDS_HOST):
         return None, "the trace has no host records"
     if value is not None:
         return value, None

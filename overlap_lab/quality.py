@@ -7,8 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlap_lab.intervals import Ints, Mask, last_below, spread
-from overlap_lab.link import OWNERS, Link, dense_codes
+from overlap_lab.columns import (
+    Ints,
+    Mask,
+    count_before,
+    count_until,
+    dense_codes,
+    distinct,
+    is_one_of,
+    order,
+)
+from overlap_lab.intervals import last_below, spread
+from overlap_lab.link import OWNERS, Link
 from overlap_lab.schema import (
     ABSENT,
     ABSENT_DEVICE,
@@ -78,8 +88,8 @@ def overlong_ops_clipped(trace: Trace, links: Link) -> Trace:
 
 def quality(recorded: Trace, repaired: Trace, links: Link) -> Quality:
     """Every fault of the trace as recorded; `repaired` is what the two repairs above made of it."""
-    ops, calls = links.op, np.flatnonzero(recorded.is_host_call)
-    owning = calls[np.isin(recorded.api[calls], OWNERS)]
+    ops, calls = links.op, links.host
+    owning = calls[is_one_of(recorded.api[calls], OWNERS)]
     copies = calls[recorded.api[calls] == Api.MEMCPY]
     over, _ = _overrun(recorded, links)
     cut = recorded.end_ns[ops] - repaired.end_ns[ops]
@@ -120,21 +130,22 @@ def quality(recorded: Trace, repaired: Trace, links: Link) -> Quality:
 
 def launches_without_op(trace: Trace, links: Link) -> Ints:
     """Rows of kernel, graph, async copy and memset calls that should own an op and do not."""
-    should_own = np.isin(trace.api, [api for api in OWNERS if api is not Api.MEMCPY])
-    calls = np.flatnonzero(trace.is_host_call & should_own & ~links.captured)
+    should_own = is_one_of(trace.api[links.host], (api for api in OWNERS if api is not Api.MEMCPY))
+    calls = links.host[should_own]
+    calls = calls[~links.captured[calls]]
     # An outer call and the driver call in it are one launch: the inner one is not asked.
     calls = calls[links.outer[calls] == calls]
     return np.asarray(calls[~_owns(links, calls)])
 
 
 def _owns(links: Link, calls: Ints) -> Mask:
-    return np.isin(links.outer[calls], links.outer[links.call[links.linked]])
+    return links.owns[links.outer[calls]]
 
 
 def _reused_ids(trace: Trace, links: Link) -> int:
     """How many ids two or more enqueue calls of one process carry, nested calls not counted."""
-    carries = trace.is_host_call & np.isin(trace.api, OWNERS) & (trace.correlation != NO_CORRELATION)
-    calls = np.flatnonzero(carries & ~links.captured)
+    calls = links.host[is_one_of(trace.api[links.host], OWNERS)]
+    calls = calls[(trace.correlation[calls] != NO_CORRELATION) & ~links.captured[calls]]
     calls = calls[links.outer[calls] == calls]
     key = dense_codes(trace.part[calls], trace.process[calls], trace.correlation[calls])
     return int((np.bincount(key) > 1).sum()) if key.size else 0
@@ -151,8 +162,8 @@ def _overrun(trace: Trace, links: Link) -> tuple[Ints, Ints]:
         trace.part[links.op[known]], links.process[known], links.device[known], links.stream[known]
     )
     start, end = trace.start_ns[links.op[known]], trace.end_ns[links.op[known]]
-    order = np.lexsort((-end, start, lane))
-    here, there = order[:-1], order[1:]
+    ordered = order(lane, start, end, descending=0b100)
+    here, there = ordered[:-1], ordered[1:]
     neighbours = lane[here] == lane[there]
     here, there = here[neighbours], there[neighbours]
     following[known[here]] = start[there]
@@ -168,16 +179,19 @@ def _proven_end(trace: Trace, links: Link) -> tuple[Ints, Ints]:
     that its thread feeds, else its process.
     """
     proof, certain = (np.full(links.op.size, _NEVER, np.int64) for _ in range(2))
-    is_sync = trace.is_host_call & np.isin(trace.api, (Api.DEVICE_SYNC, Api.CONTEXT_SYNC))
-    syncs = np.flatnonzero(is_sync)
+    syncs = links.host[is_one_of(trace.api[links.host], (Api.DEVICE_SYNC, Api.CONTEXT_SYNC))]
     if syncs.size == 0 or links.op.size == 0:
         return proof, certain
     sync, device, only = _covered(trace, links, syncs)
-    op_place = np.stack((trace.part[links.op].astype(np.int64), links.process, links.device))
-    rows = np.stack((trace.part[sync].astype(np.int64), trace.process[sync].astype(np.int64), device))
-    for place in np.unique(rows, axis=1).T:
-        here = (rows == place[:, None]).all(axis=0)
-        ops = np.flatnonzero((op_place == place[:, None]).all(axis=0))
+    place = dense_codes(
+        trace.part[np.concatenate((sync, links.op))],
+        np.concatenate((trace.process[sync], links.process)),
+        np.concatenate((device, links.device)),
+    )
+    sync_place, op_place = place[: sync.size], place[sync.size :]
+    for one in np.unique(sync_place).tolist():
+        here = sync_place == one
+        ops = np.flatnonzero(op_place == one)
         asked = links.enqueue_start_ns[ops], trace.start_ns[links.op[ops]]
         proof[ops] = _first_return(trace, sync[here], *asked)
         certain[ops] = _first_return(trace, sync[here & only], *asked)
@@ -186,9 +200,9 @@ def _proven_end(trace: Trace, links: Link) -> tuple[Ints, Ints]:
 
 def _first_return(trace: Trace, syncs: Ints, began_after: Ints, op_start: Ints) -> Ints:
     """Earliest return after each op's start of the syncs that began after its enqueue call did."""
-    latest_first = syncs[np.argsort(-trace.end_ns[syncs], kind="stable")]
+    latest_first = syncs[order(trace.end_ns[syncs], descending=1)]
     returns, begins = trace.end_ns[latest_first], trace.start_ns[latest_first]
-    high = np.searchsorted(-returns, -op_start, side="left")
+    high = count_before(-returns, -op_start)
     at = last_below(-begins, np.zeros_like(high), high, -began_after)
     return np.where(at >= 0, np.r_[returns, _NEVER][at], _NEVER)
 
@@ -199,15 +213,19 @@ def _covered(trace: Trace, links: Link, syncs: Ints) -> tuple[Ints, Ints, Mask]:
     sync, device = [syncs[named]], [trace.device[syncs[named]].astype(np.int64)]
     rest = syncs[~named]
     feeder, fed = links.call[links.linked], links.device[links.linked]
-    for known_by in (links.thread, dense_codes(trace.part, trace.process)):
-        feeds = np.unique(np.stack((known_by[feeder], fed)), axis=1)
-        first = np.searchsorted(feeds[0], known_by[rest], side="left")
-        which, at = spread(first, np.searchsorted(feeds[0], known_by[rest], side="right"))
+    for columns in ((links.thread,), (trace.part, trace.process)):
+        if rest.size == 0:
+            break
+        known_by = dense_codes(*(column[np.concatenate((feeder, rest))] for column in columns))
+        feeds, asked = known_by[: feeder.size], known_by[feeder.size :]
+        pairs = distinct(feeds, fed)
+        which, at = spread(count_before(feeds[pairs], asked), count_until(feeds[pairs], asked))
         sync.append(rest[which])
-        device.append(feeds[1][at])
+        device.append(fed[pairs[at]])
         rest = np.delete(rest, which)
     every = np.concatenate(sync)
-    return every, np.concatenate(device), np.bincount(every, minlength=len(trace))[every] == 1
+    code = dense_codes(every)
+    return every, np.concatenate(device), np.asarray(np.bincount(code)[code] == 1)
 
 
 def _saturated_add(value: Ints, more: int) -> Ints:

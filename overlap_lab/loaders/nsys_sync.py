@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from overlap_lab.link import dense_codes
+from overlap_lab.columns import dense_codes
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
 from overlap_lab.loaders.nsys_ops import correlations
 from overlap_lab.loaders.nsys_tables import NsysTables, distinct_rows, known_ids

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from overlap_lab.intervals import Ints, clip, length, union
+from overlap_lab.columns import Ints, distinct, is_one_of
+from overlap_lab.intervals import clip, length, union
 from overlap_lab.metrics.catalog import measurement
 from overlap_lab.metrics.context import Context, Window
 from overlap_lab.metrics.waits import REASONS
@@ -36,9 +37,10 @@ def host_blocking(context: Context) -> Iterator[Measurement]:
 
 def host_threads(context: Context) -> tuple[Ints, Ints]:
     """Threads that made host calls, and one row of each."""
-    calls = np.flatnonzero(context.trace.is_host_call)
-    thread, first = np.unique(context.links.thread[calls], return_index=True)
-    return thread, calls[first]
+    calls = context.links.host
+    thread = context.links.thread[calls]
+    first = distinct(thread)
+    return thread[first], calls[first]
 
 
 def threads_by_tag(context: Context) -> dict[str, Ints]:
@@ -59,7 +61,8 @@ def threads_by_tag(context: Context) -> dict[str, Ints]:
     values["host/unknown_wait"] = _unions(context, waits.unknown, size)
     redundant = _inside(context, waits.redundant)
     values["host/redundant_waits"] = _sum(np.ones_like(redundant), context.links.thread[redundant], size)
-    queries = _inside(context, np.flatnonzero(context.trace.is_host_call & (context.trace.api == Api.QUERY)))
+    host = context.links.host
+    queries = _inside(context, host[is_one_of(context.trace.api[host], (Api.QUERY,))])
     values["host/polling_calls"] = _sum(np.ones_like(queries), context.links.thread[queries], size)
     values["host/polling_time"] = _unions(context, queries, size)
     values["host/polling_span"] = _spans(context, queries, size)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlap_lab.intervals import Ints, Mask
-from overlap_lab.link import dense_codes
+from overlap_lab.columns import Ints, Mask, count_before, count_until, dense_codes, is_one_of, order
 from overlap_lab.metrics.floor import launch_floor
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.settings import LAUNCH_CAP_FLOORS, LAUNCH_CAP_NS
@@ -51,8 +50,8 @@ def sorted_segments(pieces: list[Pieces]) -> Segments:
     """Segments of all pieces that are not empty, by start."""
     start, end, cause, gap = _joined(pieces)
     real = np.flatnonzero(end > start)
-    order = real[np.argsort(start[real], kind="stable")]
-    return Segments(start[order], end[order], cause[order], gap[order])
+    by_start = real[order(start[real])]
+    return Segments(start[by_start], end[by_start], cause[by_start], gap[by_start])
 
 
 def piece(start: Ints, end: Ints, cause: Cause, gap: Ints | int) -> Pieces:
@@ -119,13 +118,13 @@ def _records_missing(material: Material, device: int) -> Mask:
     lane, ops, trace = material.devices[device], material.ops, material.trace
     missing = np.zeros(lane.gap_start.size, np.bool_)
     rows = material.lost_launches
-    rows = rows[np.isin(trace.api[rows], (Api.LAUNCH, Api.GRAPH_LAUNCH))]
+    rows = rows[is_one_of(trace.api[rows], (Api.LAUNCH, Api.GRAPH_LAUNCH))]
     rows = rows[_could_be_for(material, rows, device)]
     if rows.size == 0 or missing.size == 0:
         return missing
     start = np.sort(trace.start_ns[rows])
-    after = np.searchsorted(start, ops.enqueue[lane.previous_op], side="right")
-    before = np.searchsorted(start, ops.enqueue[lane.next_op], side="left")
+    after = count_until(start, ops.enqueue[lane.previous_op])
+    before = count_before(start, ops.enqueue[lane.next_op])
     return np.asarray(before > after)
 
 
@@ -147,7 +146,8 @@ def _behind_host_function(material: Material, device: int, asked: Mask) -> Mask:
     or where a stream is unknown, on the thread that enqueued the next op."""
     trace, ops, links = material.trace, material.ops, material.links
     found = np.zeros(asked.size, np.bool_)
-    calls = np.flatnonzero(trace.is_host_call & (trace.api == Api.HOST_FUNC) & ~links.captured)
+    calls = links.host[is_one_of(trace.api[links.host], (Api.HOST_FUNC,))]
+    calls = calls[~links.captured[calls]]
     gaps = np.flatnonzero(asked)
     if calls.size == 0 or gaps.size == 0:
         return found
@@ -175,10 +175,11 @@ def any_between(group: Ints, point: Ints, after: Ints, before: Ints, *, counts: 
 
     `group` holds the points' groups, then the queries'.
     """
-    times = np.unique(np.r_[point, after, before])
+    times = np.sort(point[counts])
     base = group * (times.size + 1)
-    keys = np.sort(base[: point.size][counts] + np.searchsorted(times, point[counts]))
+    keys = np.sort(base[: point.size][counts] + count_before(times, point[counts]))
     asked = base[point.size :]
-    low = np.searchsorted(keys, asked + np.searchsorted(times, after), side="right")
-    high = np.searchsorted(keys, asked + np.searchsorted(times, before), side="left")
+    # Ranks among the points: those up to `after` are all below the rank of the first one behind it.
+    low = count_before(keys, asked + count_until(times, after))
+    high = count_before(keys, asked + count_before(times, before))
     return np.asarray(high > low)

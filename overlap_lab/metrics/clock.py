@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlap_lab.intervals import Ints
+from overlap_lab.columns import Ints, is_one_of, largest_of_each, smallest_of_each
 from overlap_lab.metrics.causes import CAUSES, Segments
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.evidence import calls_of
@@ -58,8 +58,8 @@ def _proofs(context: Context) -> tuple[Ints, Ints]:
     whole = np.array([key[2] is None for key in scopes.keys], np.bool_)[scopes.set_id]
     complete = np.where(
         whole,
-        np.isin(api, (Api.DEVICE_SYNC, Api.CONTEXT_SYNC)) & _single_device(scopes),
-        np.isin(api, (Api.STREAM_SYNC, Api.EVENT_SYNC)) & ~scopes.from_null & _single_device(scopes),
+        is_one_of(api, (Api.DEVICE_SYNC, Api.CONTEXT_SYNC)) & _single_device(scopes),
+        is_one_of(api, (Api.STREAM_SYNC, Api.EVENT_SYNC)) & ~scopes.from_null & _single_device(scopes),
     )
     proven = scopes.where(complete)
     reach = proven.ask("reach_before", proven.limit)
@@ -75,9 +75,9 @@ def _proofs(context: Context) -> tuple[Ints, Ints]:
 def _single_device(scopes: Scopes) -> Ints:
     """Pairs whose call can only mean one device: where it could mean several, nothing is proven."""
     size = int(scopes.call.max()) + 1 if scopes.call.size else 0
-    lowest, highest = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).min)
-    np.minimum.at(lowest, scopes.call, scopes.device())
-    np.maximum.at(highest, scopes.call, scopes.device())
+    device, limits = scopes.device(), np.iinfo(np.int64)
+    lowest = smallest_of_each(scopes.call, device, size, initial=limits.max)
+    highest = largest_of_each(scopes.call, device, size, initial=limits.min)
     return np.asarray((lowest == highest)[scopes.call])
 
 

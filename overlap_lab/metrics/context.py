@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from overlap_lab.intervals import Intervals, Ints, clip, union
+from overlap_lab.columns import Ints
+from overlap_lab.intervals import Intervals, clip, union
 from overlap_lab.link import Link
 from overlap_lab.metrics.causes import Segments, causes_of
 from overlap_lab.metrics.drained import Drains, drains_of, stream_drains_of

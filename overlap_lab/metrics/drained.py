@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from overlap_lab.intervals import Ints, clip, length, spread
-from overlap_lab.link import dense_codes
-from overlap_lab.metrics.ops import Lane, Ops, lane_of
+from overlap_lab.columns import Ints, count_until, dense_codes, distinct, order
+from overlap_lab.intervals import clip, length, spread
+from overlap_lab.metrics.ops import Lane, Ops, grouped, lane_of
 from overlap_lab.metrics.opset import LONG_AGO
 from overlap_lab.metrics.scopes import Feeds
 from overlap_lab.metrics.settings import SLACK_NS
@@ -68,8 +67,8 @@ def waited_devices(ops: Ops, waits: Waits) -> tuple[Ints, Ints]:
     ended = waits.scopes.ask("last_end", waits.scopes.limit, waits.start[pair], until[pair]) != LONG_AGO
     wait = np.r_[pair[ended], waits.own_call]
     device = np.r_[waits.scopes.device()[ended], ops.device[waits.own_op]]
-    pairs = np.unique(np.stack((wait, device)), axis=1)
-    return pairs[0], pairs[1]
+    pairs = distinct(wait, device)
+    return wait[pairs], device[pairs]
 
 
 def stream_drains_of(ops: Ops, feeds: Feeds, waits: Waits) -> dict[tuple[int, int], tuple[Drains, ...]]:
@@ -93,15 +92,15 @@ def _drains(ops: Ops, lane: Lane, waits: Waits, candidates: Ints) -> Drains:
     reach = lane.ops.reach_before(returns)
     empty = reach <= returns + SLACK_NS
     later = lane.ops.has_later(returns)
-    gap = np.searchsorted(lane.gap_start, reach, side="right") - 1
+    gap = count_until(lane.gap_start, reach) - 1
     at = np.maximum(gap, 0)
     inside = (gap >= 0) & (lane.gap_end.size > 0)
     if lane.gap_end.size:
         inside &= reach < lane.gap_end[at]
     drained = np.flatnonzero(empty & later & inside)
-    order = drained[np.lexsort((candidates[drained], returns[drained], gap[drained]))]
-    last = np.r_[gap[order][1:] != gap[order][:-1], True] if order.size else np.zeros(0, np.bool_)
-    chosen = order[last]
+    by_gap = drained[order(gap[drained], returns[drained], candidates[drained])]
+    last = np.r_[gap[by_gap][1:] != gap[by_gap][:-1], True] if by_gap.size else np.zeros(0, np.bool_)
+    chosen = by_gap[last]
     number = gap[chosen]
     start, end = lane.gap_start[number], lane.gap_end[number]
     returned = np.clip(returns[chosen], start, end)
@@ -117,19 +116,18 @@ def _touched_streams(ops: Ops, waits: Waits) -> dict[tuple[int, int, int], Ints]
     until = waits.end[scopes.call] + SLACK_NS
     found = [(waits.own_call, waits.own_op)]
     for set_id, mine in scopes.by_set():
-        members = scopes.sets[set_id]
-        low = np.searchsorted(members.end, waits.start[scopes.call[mine]], side="right")
-        high = np.searchsorted(members.end, until[mine], side="right")
+        among = scopes.sets[set_id]
+        low = count_until(among.end, waits.start[scopes.call[mine]])
+        high = count_until(among.end, until[mine])
         which, at = spread(low, high)
-        before = members.end_enqueue[at] < scopes.limit[mine[which]]
-        found.append((scopes.call[mine[which[before]]], members.by_end[at[before]]))
+        before = among.end_enqueue[at] < scopes.limit[mine[which]]
+        found.append((scopes.call[mine[which[before]]], among.by_end[at[before]]))
     wait, op = (np.concatenate(column) for column in zip(*found, strict=True))
     code = dense_codes(ops.owner[op], ops.device[op], ops.stream[op])
-    order = np.lexsort((wait, code))
-    edges = np.flatnonzero(np.r_[True, code[order][1:] != code[order][:-1], True]) if order.size else order
     result: dict[tuple[int, int, int], Ints] = {}
-    for first, last in itertools.pairwise(edges):
-        one = int(op[order[first]])
+    for members in grouped(code):
+        one = int(op[members[0]])
         key = (int(ops.owner[one]), int(ops.device[one]), int(ops.stream[one]))
-        result[key] = np.unique(wait[order[first:last]])
+        touching = wait[members]
+        result[key] = touching[distinct(touching)]
     return result

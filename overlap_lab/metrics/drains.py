@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from overlap_lab.intervals import Ints, Mask, clip
+from overlap_lab.columns import Ints, Mask
+from overlap_lab.intervals import clip
 from overlap_lab.metrics.context import Context, Window
 from overlap_lab.metrics.drained import Drains
 

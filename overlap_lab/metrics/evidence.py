@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from overlap_lab.intervals import Ints, Mask, spread
+from overlap_lab.columns import Ints, Mask, count_before, count_until, is_one_of, largest_of_each, order
+from overlap_lab.intervals import spread
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.opset import LONG_AGO
 from overlap_lab.metrics.scopes import OwnOps, Scopes, own_ops_of, scopes_of
@@ -41,7 +43,7 @@ class Calls:
     """Host calls that could wait, with what their return can depend on."""
 
     row: Ints
-    api: Ints
+    api: npt.NDArray[np.uint8]
     start: Ints
     end: Ints
     scopes: Scopes
@@ -59,8 +61,8 @@ class Calls:
 def calls_of(material: Material) -> Calls:
     """Every always-wait and may-wait call, those inside a stream capture left out."""
     trace, links, ops = material.trace, material.links, material.ops
-    could = trace.is_host_call & np.isin(trace.api, ALWAYS_WAITS + MAY_WAIT) & ~links.captured
-    row = np.flatnonzero(could)
+    row = links.host[is_one_of(trace.api[links.host], ALWAYS_WAITS + MAY_WAIT)]
+    row = row[~links.captured[row]]
     own = own_ops_of(trace, links, ops, row)
     scopes = _without_bystanders(scopes_of(trace, links, ops, row, own), own, trace.start_ns[row])
     start, end = trace.start_ns[row], trace.end_ns[row]
@@ -68,7 +70,7 @@ def calls_of(material: Material) -> Calls:
     floor, floors = _floors(trace, row, outstanding)
     return Calls(
         row=row,
-        api=trace.api[row].astype(np.int64),
+        api=trace.api[row],
         start=start,
         end=end,
         scopes=scopes,
@@ -97,7 +99,7 @@ def synchronous(calls: Calls) -> tuple[Mask, Ints]:
     A synchronous copy without a record of its copy waited too, with LONG_AGO as that end unless an op of
     its scope ended meanwhile.
     """
-    by_name = np.isin(calls.api, ALWAYS_WAITS)
+    by_name = is_one_of(calls.api, ALWAYS_WAITS)
     until = calls.end + SLACK_NS
     bound = _last_ends(calls, until)
     copy = calls.api == Api.MEMCPY
@@ -114,8 +116,8 @@ def _floors(trace: Trace, row: Ints, outstanding: Mask) -> tuple[Ints, dict[str,
     floor = np.full(row.size, FLOOR_NS, np.int64)
     own: dict[str, int] = {}
     free = ~outstanding
-    values, counts = np.unique(names[free], return_counts=True)
-    for name in values[counts >= SAMPLES_FOR_OWN_FLOOR].tolist():
+    counts = np.bincount(names[free] + 1)  # the name -1 is that of calls without one
+    for name in (np.flatnonzero(counts >= SAMPLES_FOR_OWN_FLOOR) - 1).tolist():
         tail = float(np.percentile(duration[free & (names == name)], 99))
         limit = int(np.clip(round(tail), FLOOR_NS, LONGEST_FLOOR_NS))
         floor[names == name] = limit
@@ -128,7 +130,7 @@ def tentative(material: Material, calls: Calls) -> tuple[Mask, Ints]:
 
     For launches that is only what each launch shows by itself; the queue must look full besides.
     """
-    long = np.isin(calls.api, MAY_WAIT) & (calls.end - calls.start > calls.floor)
+    long = is_one_of(calls.api, MAY_WAIT) & (calls.end - calls.start > calls.floor)
     ended = _last_ends(calls, calls.end)
     ended = np.where(ended >= calls.end - NEARNESS_NS, ended, LONG_AGO)
     copied = _own_copy(material, calls)
@@ -136,9 +138,11 @@ def tentative(material: Material, calls: Calls) -> tuple[Mask, Ints]:
     bound = np.where(calls.api == Api.MEMCPY_ASYNC, np.maximum(ended, copied_end), ended)
     reach = calls.scopes.per_call(calls.scopes.ask("reach_before", calls.scopes.limit), calls.row.size)
     all_ended = (reach > calls.start) & (reach <= calls.end) & (reach >= calls.end - NEARNESS_NS)
-    must = np.isin(calls.api, _ALL_MUST_END)
+    must = is_one_of(calls.api, _ALL_MUST_END)
     bound = np.where(must, np.where(all_ended, reach, LONG_AGO), bound)
-    short_record = np.isin(calls.api, _EVENT_CALLS) & (calls.end - calls.start <= RECORD_FLOORS * calls.floor)
+    short_record = is_one_of(calls.api, _EVENT_CALLS) & (
+        calls.end - calls.start <= RECORD_FLOORS * calls.floor
+    )
     waited = long & (bound != LONG_AGO) & ~short_record
     return waited, bound
 
@@ -147,15 +151,14 @@ def lock_waits(calls: Calls, waited: Mask, bound: Ints) -> tuple[Mask, Ints]:
     """Event records and stream-waits that another thread's wait held up, and where its last op ended."""
     held = np.zeros(calls.row.size, np.bool_)
     released = np.full(calls.row.size, LONG_AGO, np.int64)
-    asked = np.flatnonzero(np.isin(calls.api, _EVENT_CALLS) & (calls.end - calls.start > calls.floor))
+    asked = np.flatnonzero(is_one_of(calls.api, _EVENT_CALLS) & (calls.end - calls.start > calls.floor))
     others = np.flatnonzero(waited)
     if asked.size == 0 or others.size == 0:
         return held, released
-    others = others[np.argsort(calls.end[others], kind="stable")]
+    others = others[order(calls.end[others])]
     ends = calls.end[others]
     earliest = np.maximum(calls.end[asked] - NEARNESS_NS, calls.start[asked] + 1)
-    first = np.searchsorted(ends, earliest, side="left")
-    which, at = spread(first, np.searchsorted(ends, calls.end[asked], side="right"))
+    which, at = spread(count_before(ends, earliest), count_until(ends, calls.end[asked]))
     mine, theirs = asked[which], others[at]
     blames = (
         (calls.start[theirs] < calls.start[mine])
@@ -163,8 +166,7 @@ def lock_waits(calls: Calls, waited: Mask, bound: Ints) -> tuple[Mask, Ints]:
         & (calls.owner[theirs] == calls.owner[mine])
     )
     held[mine[blames]] = True
-    np.maximum.at(released, mine[blames], bound[theirs[blames]])
-    return held, released
+    return held, largest_of_each(mine[blames], bound[theirs[blames]], held.size, initial=LONG_AGO)
 
 
 def _last_ends(calls: Calls, until: Ints) -> Ints:
@@ -195,6 +197,6 @@ def is_pinned(material: Material, calls: Calls) -> Mask:
     return pinned
 
 
-def is_sync(api: Ints) -> Mask:
+def is_sync(api: npt.NDArray[np.uint8]) -> Mask:
     """Synchronize calls: the always-waits that are not copies."""
-    return np.isin(api, _SYNCS)
+    return is_one_of(api, _SYNCS)

@@ -38,7 +38,7 @@ def findings_of(
 
 
 def _verdict(context: Context, tables: Mapping[str, Table]) -> Finding:
-    if not context.trace.is_host_call.any():
+    if context.links.host.size == 0:
         return Finding("verdict", Severity.INFO, "no host records: what blocks the host cannot be told")
     if not context.devices:
         return Finding("verdict", Severity.INFO, "no device records: what the host waited for cannot be told")
@@ -169,7 +169,7 @@ def _clocks(faults: Quality, shifts: Mapping[int, Shift]) -> Iterator[Finding]:
 
 def _quality(context: Context, faults: Quality) -> Iterator[Finding]:
     share = faults.share(Fault.UNLINKED_OPS) or 0.0
-    if share > _UNLINKED_SHARE and context.trace.is_host_call.any():
+    if share > _UNLINKED_SHARE and context.links.host.size > 0:
         title = f"{share:.0%} of the device operations have no call: run-ahead and causes rest on the others"
         yield Finding("unlinked_ops", Severity.WARNING, title, evidence={"share": share})
     if faults.count[Fault.TRUNCATED]:

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from overlap_lab.intervals import Ints, Mask
-from overlap_lab.link import dense_codes
+from overlap_lab.columns import Ints, Mask, dense_codes, order
 from overlap_lab.metrics.material import Material
+from overlap_lab.native import reach_before
 from overlap_lab.schema import Api
 
 __all__ = ["launch_floor", "measured_ops", "quantile"]
@@ -18,13 +18,24 @@ Window = tuple[int, int]
 
 def launch_floor(material: Material, device: int, window: Window | None) -> int | None:
     """10th percentile of run-ahead over ops launched onto an empty stream, of a graph only the first one."""
+    key = (device, window)
+    if key not in material.floors:
+        material.floors[key] = _floor_of(material, device, window)
+    return material.floors[key]
+
+
+def _floor_of(material: Material, device: int, window: Window | None) -> int | None:
     op = measured_ops(material, device, window)
     if op.size == 0:
         return None
     ops, call = material.ops, material.links.call
-    order = op[np.lexsort((ops.start[op], call[op]))]
-    first = np.r_[True, call[order][1:] != call[order][:-1]]
-    alone = order[first | (material.trace.api[call[order]] != Api.GRAPH_LAUNCH)]
+    alone = op
+    graph = material.trace.api[call[op]] == Api.GRAPH_LAUNCH
+    if graph.any():
+        made = op[graph]
+        made = made[order(call[made], ops.start[made])]
+        first = np.r_[True, call[made][1:] != call[made][:-1]]
+        alone = np.concatenate((op[~graph], made[first]))
     alone = alone[~_stream_occupied(material, device, alone)]
     return quantile(np.sort(ops.start[alone] - ops.enqueue[alone]), 1)
 
@@ -56,17 +67,7 @@ def _stream_occupied(material: Material, device: int, asked: Ints) -> Mask:
     ops = material.ops
     index = material.devices[device].index
     lane = dense_codes(ops.owner[index], ops.stream[index])
-    order = np.lexsort((ops.enqueue[index], lane))
-    ordered_lane, enqueue, end = lane[order], ops.enqueue[index][order], ops.end[index][order]
-    ranks = np.unique(end, return_inverse=True)[1]
-    reach = np.maximum.accumulate(ordered_lane * (end.size + 1) + ranks + 1)
-    ends = np.unique(end)
-    # The first op of the same lane with the same enqueue start: everything before it was enqueued earlier.
-    fresh = np.r_[True, (ordered_lane[1:] != ordered_lane[:-1]) | (enqueue[1:] != enqueue[:-1])]
-    head = np.maximum.accumulate(np.where(fresh, np.arange(order.size), 0))
-    before = np.maximum(head - 1, 0)
-    same = (head > 0) & (ordered_lane[before] == ordered_lane)
-    latest = ends[np.where(same, reach[before] - ordered_lane * (end.size + 1) - 1, 0)]
     occupied = np.zeros(ops.start.size, np.bool_)
-    occupied[index[order]] = same & (latest > enqueue)
+    enqueue = ops.enqueue[index]
+    occupied[index] = reach_before(lane, enqueue, ops.end[index]) > enqueue
     return occupied[asked]

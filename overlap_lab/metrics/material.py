@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from overlap_lab.intervals import Ints
+from overlap_lab.columns import Ints
 from overlap_lab.link import Link
 from overlap_lab.metrics.ops import Lane, Ops, device_lanes, ops_of
 from overlap_lab.metrics.queue import Queue, queue_of
@@ -28,6 +28,8 @@ class Material:
     queues: Mapping[int, Queue]
     lost_launches: Ints
     """Rows of launches, async copies and memsets that should own an op and do not."""
+    floors: dict[tuple[int, tuple[int, int] | None], int | None]
+    """Launch floor by device and window, as far as it was asked for."""
 
 
 def material_of(trace: Trace, links: Link) -> Material:
@@ -36,5 +38,12 @@ def material_of(trace: Trace, links: Link) -> Material:
     devices = device_lanes(ops)
     queues = {device: queue_of(trace, links, ops, lane) for device, lane in devices.items()}
     return Material(
-        trace, links, ops, feeds_of(links, ops), devices, queues, launches_without_op(trace, links)
+        trace=trace,
+        links=links,
+        ops=ops,
+        feeds=feeds_of(links, ops),
+        devices=devices,
+        queues=queues,
+        lost_launches=launches_without_op(trace, links),
+        floors={},
     )

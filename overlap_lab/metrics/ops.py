@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from overlap_lab.intervals import Intervals, Ints, union
-from overlap_lab.link import Link, dense_codes
+from overlap_lab.columns import Ints, count_before, count_until, dense_codes, order
+from overlap_lab.intervals import Intervals, union
+from overlap_lab.link import Link
 from overlap_lab.metrics.opset import OpSet
 from overlap_lab.schema import ABSENT_DEVICE, ABSENT_PROCESS
 from overlap_lab.trace import Trace
 
-__all__ = ["Lane", "Ops", "device_lanes", "lane_of", "ops_of"]
+__all__ = ["Lane", "Ops", "device_lanes", "grouped", "lane_of", "ops_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,12 +37,25 @@ class Ops:
     index: dict[tuple[int, int, int], Ints]
     """(owner, device, stream) -> ops."""
     sets: dict[tuple[int, int, int | None], OpSet] = field(default_factory=dict)
+    made: dict[tuple[int, int, int], list[tuple[Ints, OpSet]]] = field(default_factory=dict)
+    """Every set with its ops, by how many these are, the first, and the last one."""
+
+    def set_of(self, index: Ints) -> OpSet:
+        """The set of some ops, given in order; the one that is there already where they are the same."""
+        if index.size == 0:
+            return OpSet.of(index, self.enqueue, self.end)
+        alike = self.made.setdefault((index.size, int(index[0]), int(index[-1])), [])
+        for known, made in alike:
+            if np.array_equal(known, index):
+                return made
+        alike.append((index, OpSet.of(index, self.enqueue, self.end)))
+        return alike[-1][1]
 
     def of_stream(self, owner: int, device: int, stream: int) -> OpSet:
         """Ops of one stream of one process."""
         key = (owner, device, stream)
         if key not in self.sets:
-            self.sets[key] = OpSet.of(self._members(owner, device, (stream,)), self.enqueue, self.end)
+            self.sets[key] = self.set_of(self._members(owner, device, (stream,)))
         return self.sets[key]
 
     def of_device(self, owner: int, device: int) -> OpSet:
@@ -49,7 +63,7 @@ class Ops:
         key = (owner, device, None)
         if key not in self.sets:
             members = self._members(owner, device, self.streams.get((owner, device), ()))
-            self.sets[key] = OpSet.of(members, self.enqueue, self.end)
+            self.sets[key] = self.set_of(members)
         return self.sets[key]
 
     def _members(self, owner: int, device: int, streams: tuple[int, ...]) -> Ints:
@@ -58,6 +72,8 @@ class Ops:
         if loose is not None:
             matches = (self.device[loose] == device) & np.isin(self.stream[loose], streams)
             found.append(loose[matches])
+        if len(found) == 1:
+            return found[0]
         return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
 
@@ -83,21 +99,13 @@ class Lane:
 
 def ops_of(trace: Trace, links: Link) -> Ops:
     """Columns and groups of the device ops of a linked trace."""
-    op_part, row_part = trace.part[links.op], trace.part
-    part = np.r_[op_part, row_part]
-    process = np.r_[links.process, trace.process.astype(np.int64)]
-    codes = dense_codes(part, process)
-    owner, row_owner = codes[: links.op.size], codes[links.op.size :]
-    order = np.lexsort((links.stream, links.device, owner))
-    keys = np.stack((owner, links.device, links.stream))[:, order]
+    owner, row_owner = _owners(trace, links)
     index: dict[tuple[int, int, int], Ints] = {}
     streams: dict[tuple[int, int], dict[int, None]] = {}
-    if order.size:
-        edges = np.flatnonzero(np.r_[True, (keys[:, 1:] != keys[:, :-1]).any(axis=0), True])
-        for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-            who, device, stream = (int(value) for value in keys[:, first])
-            index[(who, device, stream)] = np.sort(order[first:last])
-            streams.setdefault((who, device), {})[stream] = None
+    for members in grouped(dense_codes(owner, links.device, links.stream)):
+        who, device, stream = (int(each[members[0]]) for each in (owner, links.device, links.stream))
+        index[(who, device, stream)] = members
+        streams.setdefault((who, device), {})[stream] = None
     unowned = _unowned(trace, links, row_owner)
     _add_loose_streams(streams, unowned, links)
     return Ops(
@@ -115,12 +123,30 @@ def ops_of(trace: Trace, links: Link) -> Ops:
     )
 
 
+def _owners(trace: Trace, links: Link) -> tuple[Ints, Ints]:
+    """Dense number of (part, process), of each op and of each row."""
+    row_owner = dense_codes(trace.part, trace.process)
+    if not row_owner.any() and bool((links.process == trace.process[:1]).all()):
+        return np.zeros(links.op.size, np.int64), row_owner  # a single process
+    part = np.concatenate((trace.part[links.op], trace.part))
+    codes = dense_codes(part, np.concatenate((links.process, trace.process)))
+    return codes[: links.op.size], codes[links.op.size :]
+
+
+def grouped(code: Ints) -> list[Ints]:
+    """The positions of each code, in order."""
+    by_code = order(code)
+    edges = np.flatnonzero(np.diff(code[by_code])) + 1
+    return np.split(by_code, edges) if by_code.size else []
+
+
 def _unowned(trace: Trace, links: Link, row_owner: Ints) -> dict[int, Ints]:
     loose = np.flatnonzero(links.process == ABSENT_PROCESS)
     result: dict[int, Ints] = {}
     for part in np.unique(trace.part[links.op[loose]]).tolist():
         mine = loose[trace.part[links.op[loose]] == part]
-        host = (trace.part == part) & (trace.process != ABSENT_PROCESS) & trace.is_host_call
+        host = links.host[trace.part[links.host] == part]
+        host = host[trace.process[host] != ABSENT_PROCESS]
         result |= dict.fromkeys(np.unique(row_owner[host]).tolist(), mine)
     return result
 
@@ -152,18 +178,18 @@ def lane_of(ops: Ops, index: Ints) -> Lane:
     real = edge_end > edge_start
     gap_start, gap_end = edge_start[real], edge_end[real]
     # Ops of zero length keep nothing busy, so they neither open nor end a gap of the union, but at the edges.
-    by_start = np.lexsort((enqueue, -end, start))
-    following = by_start[np.minimum(np.searchsorted(start[by_start], gap_end), index.size - 1)]
-    by_end = np.lexsort((enqueue, end))
-    preceding = by_end[np.maximum(np.searchsorted(end[by_end], gap_start, side="right") - 1, 0)]
+    by_start = order(start, end, enqueue, descending=0b010)
+    following = by_start[np.minimum(count_before(start[by_start], gap_end), index.size - 1)]
+    members = ops.set_of(index)
+    preceding = np.maximum(count_until(members.end, gap_start) - 1, 0)
     return Lane(
         index=index,
-        ops=OpSet.of(index, ops.enqueue, ops.end),
+        ops=members,
         busy=busy,
         first=first,
         last=last,
         gap_start=gap_start,
         gap_end=gap_end,
         next_op=index[following],
-        previous_op=index[preceding],
+        previous_op=members.by_end[preceding],
     )

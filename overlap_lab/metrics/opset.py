@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlap_lab.intervals import Ints, Mask, last_below
+from overlap_lab.columns import Ints, Mask, count_before, count_until, order
+from overlap_lab.intervals import last_below
 
 __all__ = ["LONG_AGO", "OpSet"]
 
@@ -33,23 +34,25 @@ class OpSet:
     def of(cls, index: Ints, enqueue: Ints, end: Ints) -> OpSet:
         """The set of the ops `index`; the arrays hold all ops of the trace."""
         mine, mine_end = enqueue[index], end[index]
-        order = np.argsort(mine, kind="stable")
-        by_end = np.lexsort((mine, mine_end))
-        reach = np.r_[np.int64(LONG_AGO), np.maximum.accumulate(mine_end[order])]
-        return cls(mine[order], reach, mine_end[by_end], mine[by_end], index[by_end])
+        by_enqueue = order(mine)
+        by_end = order(mine_end, mine)
+        reach = np.empty(index.size + 1, np.int64)
+        reach[0] = LONG_AGO
+        np.maximum.accumulate(mine_end[by_enqueue], out=reach[1:])
+        return cls(mine[by_enqueue], reach, mine_end[by_end], mine[by_end], index[by_end])
 
     def reach_before(self, time: Ints) -> Ints:
         """Latest end among the ops enqueued before each time; LONG_AGO where there is none."""
-        return self.reach[np.searchsorted(self.enqueue, time, side="left")]
+        return self.reach[count_before(self.enqueue, time)]
 
     def has_later(self, time: Ints) -> Mask:
         """Whether an op is enqueued at or after each time."""
-        return np.searchsorted(self.enqueue, time, side="left") < self.enqueue.size
+        return np.asarray(count_before(self.enqueue, time) < self.enqueue.size)
 
     def last_end(self, enqueued_before: Ints, after: Ints, until: Ints) -> Ints:
         """Latest end in (after, until] among ops enqueued before each limit; LONG_AGO where none."""
-        low = np.searchsorted(self.end, after, side="right")
-        high = np.searchsorted(self.end, until, side="right")
+        low = count_until(self.end, after)
+        high = count_until(self.end, until)
         at = last_below(self.end_enqueue, low, high, enqueued_before)
         if self.end.size == 0:
             return np.full(after.size, LONG_AGO, np.int64)

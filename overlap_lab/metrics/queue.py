@@ -6,13 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlap_lab.intervals import Ints
+from overlap_lab.columns import (
+    Ints,
+    count_until,
+    dense_codes,
+    largest_of_each,
+    order,
+    smallest_of_each,
+)
 from overlap_lab.link import Link
 from overlap_lab.metrics.ops import Lane, Ops
 from overlap_lab.schema import Api
 from overlap_lab.trace import Trace
 
-__all__ = ["Queue", "queue_of"]
+__all__ = ["Queue", "queue_of", "running_total"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,18 +39,17 @@ class Queue:
 
     def depth(self, time: Ints) -> Ints:
         """Entries in the queue at each time."""
-        came = np.searchsorted(self.entered, time, side="right")
-        return np.asarray(came - np.searchsorted(self.left, time, side="right"), np.int64)
+        return np.asarray(count_until(self.entered, time) - count_until(self.left, time), np.int64)
 
     def queued_work(self, time: Ints) -> Ints:
         """Device time that was enqueued and had not yet run at each time."""
-        came = self.work[np.searchsorted(self.work_entered, time, side="right")]
+        came = self.work[count_until(self.work_entered, time)]
         return came - self._elapsed(self.start, time) + self._elapsed(self.end, time)
 
     def _elapsed(self, since: Ints, time: Ints) -> Ints:
         """Sum over all `since` before each time of the time gone by; integers wrap and unwrap harmlessly."""
-        total = np.r_[np.int64(0), np.cumsum(since)]
-        count = np.searchsorted(since, time, side="right")
+        total = running_total(since)
+        count = count_until(since, time)
         return np.asarray(count * time - total[count], np.int64)
 
 
@@ -54,12 +60,23 @@ def queue_of(trace: Trace, links: Link, ops: Ops, lane: Lane) -> Queue:
     came = np.minimum(ops.enqueue_end[index], start)
     call = links.call[index]
     graph = links.linked[index] & (trace.api[call] == Api.GRAPH_LAUNCH)
-    entry = np.where(graph, call, -1 - np.arange(index.size))
-    number = np.unique(entry, return_inverse=True)[1]
-    size = int(number.max()) + 1
-    entered, left = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).min)
-    np.minimum.at(entered, number, came)
-    np.maximum.at(left, number, end)
-    order = np.argsort(came, kind="stable")
-    work = np.r_[np.int64(0), np.cumsum((end - start)[order])]
-    return Queue(np.sort(entered), np.sort(left), came[order], work, np.sort(start), np.sort(end))
+    by_came = order(came)
+    work_entered = came[by_came]
+    work = running_total((end - start)[by_came])
+    ended = lane.ops.end
+    if not graph.any():
+        return Queue(work_entered, ended, work_entered, work, np.sort(start), ended)
+    launch = dense_codes(call[graph])
+    size = int(launch.max()) + 1
+    first = smallest_of_each(launch, came[graph], size, initial=np.iinfo(np.int64).max)
+    last = largest_of_each(launch, end[graph], size, initial=np.iinfo(np.int64).min)
+    entered = np.sort(np.concatenate((came[~graph], first)))
+    left = np.sort(np.concatenate((end[~graph], last)))
+    return Queue(entered, left, work_entered, work, np.sort(start), ended)
+
+
+def running_total(values: Ints) -> Ints:
+    """Sum of the first i values, from i = 0 on."""
+    total = np.zeros(values.size + 1, np.int64)
+    np.cumsum(values, out=total[1:])
+    return total

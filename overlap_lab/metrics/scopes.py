@@ -7,9 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlap_lab.intervals import Ints, Mask
-from overlap_lab.link import Link, dense_codes, owned_ops
-from overlap_lab.metrics.ops import Ops
+from overlap_lab.columns import (
+    Ints,
+    Mask,
+    count_before,
+    dense_codes,
+    distinct,
+    is_one_of,
+    largest_of_each,
+    order,
+    rows_of,
+    smallest_of_each,
+)
+from overlap_lab.link import Link, owned_ops
+from overlap_lab.metrics.ops import Ops, grouped
 from overlap_lab.metrics.opset import LONG_AGO, OpSet
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, NO_CORRELATION, Api, Kind
 from overlap_lab.trace import Trace
@@ -73,6 +84,8 @@ class Scopes:
 
     def ask(self, question: str, *times: Ints) -> Ints:
         """`question` is a method of OpSet; its arguments are given per pair, and so is the answer."""
+        if self.set_id.size and bool((self.set_id == self.set_id[0]).all()):
+            return np.asarray(getattr(self.sets[self.set_id[0]], question)(*times), np.int64)
         answer = np.full(self.call.size, LONG_AGO, np.int64)
         for set_id, mine in self.by_set():
             answer[mine] = getattr(self.sets[set_id], question)(*(time[mine] for time in times))
@@ -80,9 +93,7 @@ class Scopes:
 
     def by_set(self) -> Iterator[tuple[int, Ints]]:
         """Each set that is asked for, with its pairs, ascending."""
-        order = np.argsort(self.set_id, kind="stable")
-        edges = np.flatnonzero(np.diff(self.set_id[order])) + 1
-        for mine in np.split(order, edges) if order.size else ():
+        for mine in grouped(self.set_id):
             yield int(self.set_id[mine[0]]), mine
 
     def device(self) -> Ints:
@@ -91,9 +102,7 @@ class Scopes:
 
     def per_call(self, values: Ints, size: int) -> Ints:
         """The largest value of each call's pairs; LONG_AGO where it has none."""
-        result = np.full(size, LONG_AGO, np.int64)
-        np.maximum.at(result, self.call, values)
-        return result
+        return largest_of_each(self.call, values, size, initial=LONG_AGO)
 
     def where(self, mask: Mask) -> Scopes:
         """The pairs that the mask keeps."""
@@ -107,7 +116,9 @@ def feeds_of(links: Link, ops: Ops) -> Feeds:
     linked = np.flatnonzero(links.linked)
     by_thread = _devices_by(links.thread[links.call[linked]], ops.device[linked])
     call_owner = ops.row_owner[links.call[linked]]
-    by_owner = _devices_by(np.r_[call_owner, ops.owner], np.r_[ops.device[linked], ops.device])
+    by_owner = _devices_by(
+        np.concatenate((call_owner, ops.owner)), np.concatenate((ops.device[linked], ops.device))
+    )
     for owner, loose in ops.unowned.items():
         known = by_owner.get(owner, ())
         more = np.unique(ops.device[loose]).tolist()
@@ -117,13 +128,8 @@ def feeds_of(links: Link, ops: Ops) -> Feeds:
 
 def _devices_by(who: Ints, device: Ints) -> dict[int, tuple[int, ...]]:
     result: dict[int, tuple[int, ...]] = {}
-    if who.size == 0:
-        return result
-    pairs = np.stack((who, device))
-    order = np.lexsort((device, who))
-    pairs = pairs[:, order]
-    fresh = np.r_[True, (pairs[:, 1:] != pairs[:, :-1]).any(axis=0)]
-    for one, number in pairs[:, fresh].T.tolist():
+    pairs = distinct(who, device)
+    for one, number in zip(who[pairs].tolist(), device[pairs].tolist(), strict=True):
         result[one] = (*result.get(one, ()), number)
     return result
 
@@ -131,16 +137,14 @@ def _devices_by(who: Ints, device: Ints) -> dict[int, tuple[int, ...]]:
 def own_ops_of(trace: Trace, links: Link, ops: Ops, calls: Ints) -> OwnOps:
     """The ops that each call made, or an enqueue call nested in it."""
     linked = np.flatnonzero(links.linked)
-    outer, group = np.unique(links.outer[links.call[linked]], return_inverse=True)
-    first = np.full(outer.size + 1, LONG_AGO, np.int64)
-    last = np.full(outer.size + 1, LONG_AGO, np.int64)  # the entry more is for calls that own nothing
-    first[:-1] = np.iinfo(np.int64).max
-    np.minimum.at(first, group, ops.start[linked])
-    np.maximum.at(last, group, ops.end[linked])
-    at = np.searchsorted(outer, links.outer[calls])
-    owns = at < outer.size
-    owns[owns] = outer[at[owns]] == links.outer[calls[owns]]
-    at = np.where(owns, at, outer.size)
+    outer = np.flatnonzero(links.owns)
+    group = count_before(outer, links.outer[links.call[linked]])
+    # The entry more is for calls that own nothing.
+    first = smallest_of_each(group, ops.start[linked], outer.size + 1, initial=np.iinfo(np.int64).max)
+    first[-1] = LONG_AGO
+    last = largest_of_each(group, ops.end[linked], outer.size + 1, initial=LONG_AGO)
+    wanted = links.outer[calls]
+    at = np.where(links.owns[wanted], count_before(outer, wanted), outer.size)
     which, op = owned_ops(links, calls, _last_of_each_kind(trace, links, ops, linked, group))
     return OwnOps(first[at], last[at], which, op)
 
@@ -150,30 +154,32 @@ def _last_of_each_kind(trace: Trace, links: Link, ops: Ops, linked: Ints, group:
 
     One enqueue call around 10^5 others (a corrupt duration) would else give 10^10 pairs.
     """
+    if int(links.owns.sum()) == linked.size:
+        return linked  # no call has more than one
     row = links.op[linked]
     kinds = dense_codes(
         group,
         *(ops.owner[linked], ops.device[linked], ops.stream[linked], links.device[linked]),
         *(trace.copy_kind[row], trace.memory[row]),
     )
-    order = np.lexsort((ops.end[linked], kinds))
-    chosen = order[np.r_[kinds[order][1:] != kinds[order][:-1], np.ones(min(order.size, 1), np.bool_)]]
-    latest = np.zeros(chosen.size, np.int64)
-    np.maximum.at(latest, kinds, linked)
-    return linked[chosen[np.argsort(latest, kind="stable")]]
+    by_kind = order(kinds, ops.end[linked])
+    last = np.ones(by_kind.size, np.bool_)
+    last[:-1] = kinds[by_kind][1:] != kinds[by_kind][:-1]
+    chosen = by_kind[last]
+    return linked[chosen[order(largest_of_each(kinds, linked, chosen.size, initial=0))]]
 
 
 def scopes_of(trace: Trace, links: Link, ops: Ops, calls: Ints, own: OwnOps) -> Scopes:
     """The scope of each call, in the order of `calls`; `own` are the ops that they made."""
     feeds = feeds_of(links, ops)
-    stream, limit = _named_streams(trace, ops, calls)
+    stream, limit = _named_streams(trace, links.host, ops, calls)
     device = _device(trace, ops, own, calls)
     thread, owner = links.thread[calls], ops.row_owner[calls]
     kinds = dense_codes(thread, owner, device, stream)
     numbers: dict[tuple[int, int, int | None], int] = {}
     wanted: list[list[int]] = []
     nulls: list[list[bool]] = []
-    samples = np.unique(kinds, return_index=True)[1]
+    samples = distinct(kinds)
     for sample in samples.tolist():
         devices = _devices(feeds, int(device[sample]), int(thread[sample]), int(owner[sample]))
         keys = _keys(trace, ops, int(owner[sample]), devices, int(stream[sample]))
@@ -218,47 +224,48 @@ def _keys(
     return keys
 
 
-def _named_streams(trace: Trace, ops: Ops, calls: Ints) -> tuple[Ints, Ints]:
+def _named_streams(trace: Trace, host: Ints, ops: Ops, calls: Ints) -> tuple[Ints, Ints]:
     """The stream that each call's return depends on, ABSENT where the file names none, and the enqueue
     limit: the call's own start, or that of the record of the event that it waits for."""
-    stream = np.where(np.isin(trace.api[calls], _WHOLE_DEVICE), ABSENT, trace.stream[calls])
-    limit = trace.start_ns[calls].copy()
-    rows = np.flatnonzero((trace.kind == Kind.SYNC) & (trace.correlation != NO_CORRELATION))
-    waiting = np.isin(trace.api[calls], (Api.STREAM_SYNC, Api.EVENT_SYNC))
+    api = trace.api[calls]
+    stream = np.where(is_one_of(api, _WHOLE_DEVICE), ABSENT, trace.stream[calls])
+    limit = trace.start_ns[calls]
+    rows = rows_of(trace.kind, (Kind.SYNC,))
+    rows = rows[trace.correlation[rows] != NO_CORRELATION]
+    waiting = is_one_of(api, (Api.STREAM_SYNC, Api.EVENT_SYNC))
     waiting &= trace.correlation[calls] != NO_CORRELATION
     if rows.size == 0 or not waiting.any():
         return stream, limit
     asked = np.flatnonzero(waiting)
     key = dense_codes(trace.correlation[np.r_[calls[asked], rows]], trace.part[np.r_[calls[asked], rows]])
-    order = np.argsort(key[asked.size :], kind="stable")
-    at = np.searchsorted(key[asked.size :][order], key[: asked.size])
-    found = at < order.size
-    found[found] = key[asked.size :][order[at[found]]] == key[: asked.size][found]
-    sync = rows[order[np.minimum(at, order.size - 1)]]
+    by_key = order(key[asked.size :])
+    at = count_before(key[asked.size :][by_key], key[: asked.size])
+    found = at < by_key.size
+    found[found] = key[asked.size :][by_key[at[found]]] == key[: asked.size][found]
+    sync = rows[by_key[np.minimum(at, by_key.size - 1)]]
     named = found & (trace.stream[sync] != ABSENT)
     stream[asked[named]] = trace.stream[sync[named]]
     event = named & (trace.api[calls[asked]] == Api.EVENT_SYNC)
-    limit[asked[event]] = _event_limit(trace, ops, calls[asked[event]], sync[event])
+    limit[asked[event]] = _event_limit(trace, host, ops, calls[asked[event]], sync[event])
     return stream, limit
 
 
-def _event_limit(trace: Trace, ops: Ops, calls: Ints, sync: Ints) -> Ints:
+def _event_limit(trace: Trace, host: Ints, ops: Ops, calls: Ints, sync: Ints) -> Ints:
     """Start of the latest record call of the event before each wait; the wait's start where none is known."""
-    records = np.flatnonzero(
-        trace.is_host_call & (trace.api == Api.EVENT_RECORD) & (trace.correlation != NO_CORRELATION)
-    )
+    records = host[is_one_of(trace.api[host], (Api.EVENT_RECORD,))]
+    records = records[trace.correlation[records] != NO_CORRELATION]
     start = trace.start_ns[calls]
     ids = np.r_[trace.wait_correlation[sync], trace.correlation[records]]
     rows = np.r_[calls, records]
     key = dense_codes(ids, ops.row_owner[rows])
     is_record = np.arange(rows.size) >= calls.size
-    order = np.lexsort((is_record, trace.start_ns[rows], key))
-    position = np.arange(order.size)
-    latest = np.maximum.accumulate(np.where(is_record[order], position, -1))
-    known = (latest >= 0) & (key[order][np.maximum(latest, 0)] == key[order])
+    by_key = order(key, trace.start_ns[rows], is_record)
+    position = np.arange(by_key.size)
+    latest = np.maximum.accumulate(np.where(is_record[by_key], position, -1))
+    known = (latest >= 0) & (key[by_key][np.maximum(latest, 0)] == key[by_key])
     limit = np.empty(rows.size, np.int64)
-    limit[order] = np.where(
-        known, trace.start_ns[rows[order[np.maximum(latest, 0)]]], trace.start_ns[rows[order]]
+    limit[by_key] = np.where(
+        known, trace.start_ns[rows[by_key[np.maximum(latest, 0)]]], trace.start_ns[rows[by_key]]
     )
     asked = trace.wait_correlation[sync] != NO_CORRELATION
     return np.where(asked, limit[: calls.size], start)

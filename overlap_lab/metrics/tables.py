@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from overlap_lab.intervals import Ints, Mask, clip
+from overlap_lab.columns import Ints, Mask, count_before, order
+from overlap_lab.intervals import clip
 from overlap_lab.metrics.blocking import host_threads, threads_by_tag
 from overlap_lab.metrics.causes import CAUSES
 from overlap_lab.metrics.context import Context
@@ -94,8 +95,8 @@ def _consequences(context: Context) -> tuple[Ints, Mask, Mask, Ints]:
     size = context.waits.row.size
     device = np.full(size, ABSENT_DEVICE, np.int64)
     wait, number = waited_devices(context.ops, context.waits)
-    order = np.lexsort((-number, wait))
-    device[wait[order]] = number[order]
+    last_first = order(wait, number, descending=0b10)
+    device[wait[last_first]] = number[last_first]
     drained, terminal = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
     idle = np.zeros(size, np.int64)
     for drains in context.drains.values():
@@ -171,11 +172,11 @@ def _lead_and_recovery(
     if fine.size == 0:
         return [None] * keep.size, [None] * keep.size
     lead = ops.start[fine] - ops.enqueue[fine]
-    order = np.lexsort((ops.start[fine], ops.enqueue[fine]))
-    at = np.searchsorted(ops.enqueue[fine][order], called, side="left") - 1
-    before = lead[order][np.maximum(at, 0)]
+    by_enqueue = order(ops.enqueue[fine], ops.start[fine])
+    at = count_before(ops.enqueue[fine][by_enqueue], called) - 1
+    before = lead[by_enqueue][np.maximum(at, 0)]
     well = np.sort(ops.start[fine[2 * lead >= 2 * np.median(lead)]])
-    after = np.searchsorted(well, drains.end[keep], side="left")
+    after = count_before(well, drains.end[keep])
     recovery = well[np.minimum(after, well.size - 1)] - drains.returned[keep]
     return (
         [value if known else None for value, known in zip(before.tolist(), (at >= 0).tolist(), strict=True)],
@@ -211,7 +212,7 @@ def _devices_table(context: Context) -> Table:
         name = context.trace.source.devices.get(device)
         tags = ("device/window", "device/busy", "device/idle", "device/gaps")
         more = ("drain/count", "drain/terminal", "drain/idle", "overlap/ratio", "overlap/ratio_literal")
-        told = context.trace.is_host_call.any()
+        told = context.links.host.size > 0
         cells = [values[tag] for tag in tags] + [values[tag] if told else None for tag in more]
         rows.append((number, name, context.devices[device].index.size, *cells))
     return table(
@@ -247,7 +248,7 @@ def _threads_table(context: Context) -> Table:
         "host/polling_time",
     )
     trace = context.trace
-    calls = np.bincount(context.links.thread[trace.is_host_call], minlength=1)
+    calls = np.bincount(context.links.thread[context.links.host], minlength=1)
     columns: list[Sequence[Cell]] = [
         _known(trace.process[sample].astype(np.int64), ABSENT_PROCESS),
         _known(trace.thread[sample], ABSENT),

@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from overlap_lab.intervals import Ints, Mask, outermost
+from overlap_lab.columns import (
+    Ints,
+    Mask,
+    count_until,
+    distinct,
+    is_one_of,
+    order,
+    smallest_of_each,
+)
+from overlap_lab.intervals import outermost
 from overlap_lab.metrics.evidence import (
     Calls,
     calls_of,
@@ -19,6 +28,7 @@ from overlap_lab.metrics.evidence import (
 )
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.opset import LONG_AGO
+from overlap_lab.metrics.queue import running_total
 from overlap_lab.metrics.scopes import Scopes
 from overlap_lab.schema import ALWAYS_WAITS, Api, Fault, Reason
 
@@ -86,9 +96,9 @@ def waits_of(material: Material) -> Waits:
     calls = calls_of(material)
     always, always_bound = synchronous(calls)
     may, may_bound = tentative(material, calls)
-    may &= ~np.isin(calls.api, _LAUNCHES) | _queue_full(material, calls, may)
+    may &= ~is_one_of(calls.api, _LAUNCHES) | _queue_full(material, calls, may)
     waited, bound = always | may, np.where(always, always_bound, may_bound)
-    settled = waited & ~np.isin(calls.api, (Api.STREAM_WAIT_EVENT, Api.EVENT_RECORD))
+    settled = waited & ~is_one_of(calls.api, (Api.STREAM_WAIT_EVENT, Api.EVENT_RECORD))
     held, released = lock_waits(calls, settled, bound)
     reason = _reasons(material, calls, held)
     verdict = _Verdict(waited | held, np.where(held, released, bound), reason, held)
@@ -114,7 +124,7 @@ def _waits(calls: Calls, verdict: _Verdict, redundant: Ints, unknown: Ints) -> W
         counted_from=counted_from,
         bound_end=np.clip(verdict.bound[chosen], counted_from, end),
         reason=verdict.reason[chosen],
-        explicit=np.isin(calls.api[chosen], ALWAYS_WAITS),
+        explicit=is_one_of(calls.api[chosen], ALWAYS_WAITS),
         thread=thread,
         scopes=replace(scopes, call=position[scopes.call]),
         redundant=redundant,
@@ -128,16 +138,17 @@ def _waits(calls: Calls, verdict: _Verdict, redundant: Ints, unknown: Ints) -> W
 def _queue_full(material: Material, calls: Calls, waited: Mask) -> Mask:
     """Launches at depths where at least two and three quarters of the launches waited."""
     full = np.zeros(calls.row.size, np.bool_)
-    launch = np.isin(calls.api, _LAUNCHES) & (material.links.outer[calls.row] == calls.row)
+    launch = is_one_of(calls.api, _LAUNCHES) & (material.links.outer[calls.row] == calls.row)
     if not (launch & waited).any():
         return full
     call, device = _launch_devices(material, calls, launch)
     for number in material.devices:
-        mine = np.unique(call[device == number])
+        mine = call[device == number]
+        mine = mine[distinct(mine)]
         depth = material.queues[number].depth(calls.start[mine])
-        order = np.argsort(-depth, kind="stable")
-        deeper = np.searchsorted(-depth[order], -depth, side="right")
-        slow = np.r_[0, np.cumsum(waited[mine][order])][deeper]
+        deepest = order(depth, descending=1)
+        deeper = count_until(-depth[deepest], -depth)
+        slow = running_total(waited[mine][deepest])[deeper]
         full[mine] |= (slow >= 2) & (4 * slow >= 3 * deeper)
     return full
 
@@ -184,22 +195,23 @@ def _window_of_longer_run(material: Material) -> bool:
 def _first_of_process(material: Material, rows: Ints) -> Mask:
     """Calls that no host call of their process comes before: the file begins in the middle of a run."""
     trace, owner = material.trace, material.ops.row_owner
-    first = np.full(int(owner.max()) + 1 if owner.size else 0, np.iinfo(np.int64).max)
-    host = np.flatnonzero(trace.is_host_call)
-    np.minimum.at(first, owner[host], trace.start_ns[host])
+    host = material.links.host
+    its = owner[host]
+    size = int(its.max()) + 1 if its.size else 0
+    first = smallest_of_each(its, trace.start_ns[host], size, initial=np.iinfo(np.int64).max)
     return np.asarray(trace.start_ns[rows] == first[owner[rows]])
 
 
 def _counted_from(thread: Ints, start: Ints, end: Ints) -> Ints:
     """Start of each wait's share of the union of its thread's waits; shares are disjoint and sum to it."""
     counted = start.copy()
-    order = np.lexsort((-end, start, thread))
+    by_start = order(thread, start, end, descending=0b100)
     previous = LONG_AGO
-    same = np.r_[False, thread[order][1:] == thread[order][:-1]]
-    overlap = np.flatnonzero(same & (np.r_[LONG_AGO, end[order][:-1]] > start[order]))
+    same = np.r_[False, thread[by_start][1:] == thread[by_start][:-1]]
+    overlap = np.flatnonzero(same & (np.r_[LONG_AGO, end[by_start][:-1]] > start[by_start]))
     if overlap.size == 0:
         return counted
-    for position, index in enumerate(order.tolist()):
+    for position, index in enumerate(by_start.tolist()):
         previous = previous if same[position] else LONG_AGO
         counted[index] = min(max(int(start[index]), previous), int(end[index]))
         previous = max(previous, int(end[index]))

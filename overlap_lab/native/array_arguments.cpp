@@ -39,13 +39,22 @@ IntegerColumn integers_of(const AnyArray& array) {
           array.shape(0), width};
 }
 
+std::vector<IntegerColumn> columns_of(const std::vector<AnyArray>& columns, size_t& size) {
+  std::vector<IntegerColumn> all;
+  size = columns.empty() ? 0 : columns.front().shape(0);
+  for (const AnyArray& column : columns) {
+    if (column.shape(0) != size) throw nb::value_error("columns differ in length");
+    all.push_back(integers_of(column));
+  }
+  return all;
+}
+
 std::vector<KeyColumn> keys_of(const std::vector<AnyArray>& columns, uint64_t descending,
                                size_t& size) {
   std::vector<KeyColumn> keys;
-  size = columns.empty() ? 0 : columns.front().shape(0);
-  for (size_t at = 0; at < columns.size(); ++at) {
-    if (columns[at].shape(0) != size) throw nb::value_error("columns differ in length");
-    keys.emplace_back(integers_of(columns[at]), Rows{nullptr, size}, (descending >> at & 1) != 0);
+  for (const IntegerColumn& column : columns_of(columns, size)) {
+    const bool falls = (descending >> keys.size() & 1) != 0;
+    keys.emplace_back(column, Rows{nullptr, column.size}, falls);
   }
   return keys;
 }

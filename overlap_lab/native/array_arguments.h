@@ -25,6 +25,7 @@ using Out = nanobind::ndarray<nanobind::numpy, Value, nanobind::ndim<1>>;
 IntegerColumn integers_of(const AnyArray& array);
 
 /// All of one length, which `size` is set to.
+std::vector<IntegerColumn> columns_of(const std::vector<AnyArray>& columns, size_t& size);
 std::vector<KeyColumn> keys_of(const std::vector<AnyArray>& columns, uint64_t descending,
                                size_t& size);
 

@@ -1,0 +1,86 @@
+"""Questions about whole columns of integers, answered by the native core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from overlap_lab import native
+
+__all__ = [
+    "Ints",
+    "Mask",
+    "count_before",
+    "count_until",
+    "dense_codes",
+    "distinct",
+    "is_one_of",
+    "largest_of_each",
+    "order",
+    "rows_of",
+    "smallest_of_each",
+]
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+_Column = npt.NDArray[Any]
+
+
+def order(*columns: _Column, descending: int = 0) -> Ints:
+    """Rows in the order of the columns, the first of which counts most; equal rows stay as they are.
+
+    `descending` has a bit for each column that is to be in falling order: bit 0 for the first.
+    """
+    return native.order(list(columns), descending=descending)
+
+
+def dense_codes(*columns: _Column) -> Ints:
+    """One small integer per distinct row of the columns, in the columns' lexical order."""
+    return native.dense_codes(list(columns))
+
+
+def distinct(*columns: _Column) -> Ints:
+    """The first row of each distinct one, in the columns' lexical order."""
+    code = dense_codes(*columns)
+    size = int(code.max()) + 1 if code.size else 0
+    return smallest_of_each(code, np.arange(code.size), size, initial=code.size)
+
+
+def is_one_of(column: _Column, members: Iterable[int]) -> Mask:
+    """Whether each value is one of a few numbers below 64, such as those of an enum."""
+    return native.are_members(column, _bits(members))
+
+
+def rows_of(column: _Column, members: Iterable[int]) -> Ints:
+    """The rows whose value is one of a few numbers below 64, in order."""
+    return native.rows_among(column, _bits(members))
+
+
+def count_before(ordered: Ints, asked: Ints) -> Ints:
+    """For each number how many of the ordered ones are less; quick where the numbers are in order too."""
+    return native.positions(ordered, asked, native.Side.LEFT)
+
+
+def count_until(ordered: Ints, asked: Ints) -> Ints:
+    """For each number how many of the ordered ones are not greater."""
+    return native.positions(ordered, asked, native.Side.RIGHT)
+
+
+def smallest_of_each(group: Ints, value: Ints, groups: int, *, initial: int) -> Ints:
+    """The smallest value of each group; `initial` where that is smaller, or the group has none."""
+    return native.fold_groups(group, value, groups, native.Fold.LEAST, initial)
+
+
+def largest_of_each(group: Ints, value: Ints, groups: int, *, initial: int) -> Ints:
+    """The largest value of each group; `initial` where that is larger, or the group has none."""
+    return native.fold_groups(group, value, groups, native.Fold.MOST, initial)
+
+
+def _bits(members: Iterable[int]) -> int:
+    bits = 0
+    for member in members:
+        bits |= 1 << member
+    return bits

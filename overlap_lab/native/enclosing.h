@@ -1,0 +1,28 @@
+// The innermost row around a moment, such as the Python frame around a call.
+#pragma once
+
+#include <cstdint>
+
+#include "column.h"
+#include "integer_column.h"
+
+namespace overlap_native {
+
+/// The columns of a trace, ordered by start.
+struct RowsOnThreads {
+  IntegerColumn kind;
+  const int64_t *thread, *start_ns, *end_ns;
+  size_t size;
+};
+
+/// Moments on threads, in any order.
+struct Moments {
+  const int64_t *thread, *start_ns, *end_ns;
+  size_t size;
+};
+
+/// For each moment the last row of a kind, on its thread, that starts no later and ends no earlier;
+/// -1 where none does. A moment ends no earlier than it starts.
+Column<int64_t> innermost_rows(const RowsOnThreads& rows, uint8_t kind, const Moments& moments);
+
+}  // namespace overlap_native
