@@ -74,6 +74,12 @@ class OpTable(_Shared):
     block_y: npt.NDArray[np.int64]
     block_z: npt.NDArray[np.int64]
 
+class RangeTable(TypedDict):
+    name: list[str]
+    start_ns: npt.NDArray[np.int64]
+    end_ns: npt.NDArray[np.int64]
+    thread_id: npt.NDArray[np.int64]
+
 class StreamTable(TypedDict):
     stream_id: npt.NDArray[np.int64]
     handle: npt.NDArray[np.uint64]
@@ -84,6 +90,8 @@ class Records(TypedDict):
     device: OpTable
     """Kernels, copies and memsets."""
     host_functions: OpTable
+    ranges: RangeTable
+    """What hip_ext annotates: the preparation of a call's workspace, and the pack function."""
     streams: StreamTable
     """Every stream of this process so far, destroyed ones too."""
 

@@ -2,12 +2,14 @@
 
 #include <atomic>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "hip_ext/workspace.h"
 #include "kernels.h"
 #include "pack_block.h"
+#include "range.h"
 
 namespace hip_ext {
 
@@ -73,6 +75,7 @@ bool is_capturing(hipStream_t stream) {
 
 LaunchResult launch_async(const FmhaBwdParams& params, const Allocators& allocators,
                           hipStream_t stream) {
+  std::optional<Range> preparing("hip_ext prepare async");
   const bool capturing = is_capturing(stream);
   const WorkspacePlan plan = plan_for(params);
   LaunchResult result;
@@ -84,6 +87,7 @@ LaunchResult launch_async(const FmhaBwdParams& params, const Allocators& allocat
 
   result.zeroed = enqueue_zero(plan, workspace, stream);
   enqueue_pack(params, plan, lease.get(), workspace, stream);
+  preparing.reset();
   launch_kernels(params, plan, workspace, stream);
   if (capturing) result.graph_block = lease.release();
   return result;
@@ -91,6 +95,7 @@ LaunchResult launch_async(const FmhaBwdParams& params, const Allocators& allocat
 
 LaunchResult launch_device(const FmhaBwdParams& params, const Allocators& allocators,
                            hipStream_t stream) {
+  std::optional<Range> preparing("hip_ext prepare device");
   const WorkspacePlan plan = plan_for(params);
   LaunchResult result;
   result.metadata_bytes = plan.metadata_bytes();
@@ -99,6 +104,7 @@ LaunchResult launch_device(const FmhaBwdParams& params, const Allocators& alloca
 
   result.zeroed = enqueue_zero(plan, workspace, stream);
   launch_write_metadata(plan, params, workspace, stream);
+  preparing.reset();
   launch_kernels(params, plan, workspace, stream);
   return result;
 }
@@ -150,6 +156,7 @@ LaunchResult launch_sync(const FmhaBwdParams& params, const LaunchOptions& optio
         "fmha_bwd: the sync workspace copies through the host and can not be captured; use async "
         "or device");
   }
+  std::optional<Range> preparing("hip_ext prepare sync");
   const WorkspacePlan plan = plan_for(params);
   LaunchResult result;
   result.waited_for_stream = is_non_blocking(stream) && !options.keep_legacy_race;
@@ -167,6 +174,7 @@ LaunchResult launch_sync(const FmhaBwdParams& params, const LaunchOptions& optio
     // The memset may still run when it returns, and this stream would not wait for it either.
     if (result.waited_for_stream) GPU_CHECK(hipStreamSynchronize(nullptr));
   }
+  preparing.reset();
   launch_kernels(params, plan, workspace, stream);
   return result;
 }

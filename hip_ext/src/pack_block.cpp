@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "hip_ext/launcher.h"
+#include "range.h"
 
 namespace hip_ext {
 
@@ -28,8 +29,10 @@ static_assert(std::is_trivially_copyable<PackClosure>::value &&
                   std::is_trivially_destructible<PackClosure>::value,
               "the block is reused without a destructor call");
 
-// Runs on the runtime's thread: no runtime call, no exception, no allocation, no waiting.
+// Runs on the runtime's thread: no runtime call, no exception, no allocation, no waiting. No tool
+// records host functions by themselves; the range shows this one.
 void pack_on_host(void* argument) {
+  const Range range("hip_ext pack");
   const PackClosure& closure = *static_cast<const PackClosure*>(argument);
   const PackResult result =
       pack_metadata(closure.plan, closure.seqstart_q, closure.seqstart_k, closure.plan.dq_acc_bound,

@@ -171,6 +171,10 @@ def _host_capture(
         + tuple(
             MarkerRange("host function", row["start_ns"], row["end_ns"], row["thread_id"])
             for row in _rows(tables["host_functions"])
+        )
+        + tuple(
+            MarkerRange(row["name"], row["start_ns"], row["end_ns"], row["thread_id"])
+            for row in _rows(tables["ranges"])
         ),
         streams=tuple(
             Stream(row["stream_id"], nonblocking=row["non_blocking"]) for row in _rows(tables["streams"])

@@ -100,6 +100,16 @@ def test_ranges_of_the_work_are_in_the_trace(tmp_path: Path) -> None:
     assert names == ["mine <&>"]
 
 
+def test_the_preparation_and_the_pack_function_are_visible(loop: BackwardLoop, mode: Mode) -> None:
+    recording = loop.record(mode).recording
+    [main_thread] = {call.thread for call in recording.calls}
+    prepared = [one for one in recording.ranges if one.message == f"hip_ext prepare {mode}"]
+    packed = [one for one in recording.ranges if one.message == "hip_ext pack"]
+    assert [one.thread for one in prepared] == [main_thread] * 3
+    assert len(packed) == (3 if mode is Mode.ASYNC else 0)
+    assert main_thread not in {one.thread for one in packed}
+
+
 def test_a_range_outside_of_a_recording_does_nothing() -> None:
     with annotate("nobody looks"):
         pass

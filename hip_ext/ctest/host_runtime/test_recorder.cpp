@@ -8,6 +8,7 @@
 
 #include "gate.h"
 #include "hip_host/recorder.h"
+#include "hip_host/roctx.h"
 
 namespace {
 
@@ -45,6 +46,36 @@ int64_t boottime_ns() {
 Records stop_and_take() {
   hip_host::recorder_stop();
   return hip_host::recorder_take();
+}
+
+TEST(ranges_nest_on_their_thread) {
+  CHECK(roctxRangePop() == -1);
+  CHECK(roctxRangePushA("before the recording") == 0);
+  hip_host::recorder_start();
+  CHECK(roctxRangePushA("outer") == 1);
+  CHECK(roctxRangePushA("inner") == 2);
+  CHECK(roctxRangePop() == 2);
+  CHECK(roctxRangePop() == 1);
+  CHECK(roctxRangePushA("ends after the recording") == 1);
+  hip_host::recorder_stop();
+  CHECK(roctxRangePop() == 1);
+  CHECK(roctxRangePop() == 0);
+  const Records records = hip_host::recorder_take();
+  CHECK(records.ranges.size() == 3);
+  CHECK(*records.ranges[0].name == "outer");
+  CHECK(*records.ranges[1].name == "inner");
+  CHECK(*records.ranges[2].name == "ends after the recording");
+  CHECK(records.ranges[0].start_ns <= records.ranges[1].start_ns);
+  CHECK(records.ranges[1].end_ns <= records.ranges[0].end_ns);
+  CHECK(records.ranges[0].thread_id == static_cast<int32_t>(syscall(SYS_gettid)));
+}
+
+TEST(a_range_of_an_earlier_recording_is_dropped) {
+  hip_host::recorder_start();
+  roctxRangePushA("first");
+  hip_host::recorder_start();
+  roctxRangePop();
+  CHECK(stop_and_take().ranges.empty());
 }
 
 TEST(a_launch_and_its_op_agree) {

@@ -8,6 +8,7 @@ namespace {
 
 using hip_host::ApiRecord;
 using hip_host::OpRecord;
+using hip_host::RangeRecord;
 using hip_host::StreamRecord;
 
 /// The columns that calls and ops share; ids of threads and streams are 64 bits wide for Python.
@@ -65,6 +66,15 @@ nb::dict op_table(const std::vector<OpRecord>& records) {
   return table;
 }
 
+nb::dict range_table(const std::vector<RangeRecord>& records) {
+  nb::dict table;
+  table["name"] = text_column(records, [](const RangeRecord& r) { return r.name->c_str(); });
+  table["start_ns"] = column<int64_t>(records, [](const RangeRecord& r) { return r.start_ns; });
+  table["end_ns"] = column<int64_t>(records, [](const RangeRecord& r) { return r.end_ns; });
+  table["thread_id"] = column<int64_t>(records, [](const RangeRecord& r) { return r.thread_id; });
+  return table;
+}
+
 nb::dict stream_table(const std::vector<StreamRecord>& records) {
   nb::dict table;
   table["stream_id"] = column<int64_t>(records, [](const StreamRecord& r) { return r.stream_id; });
@@ -86,6 +96,7 @@ nb::dict take_records() {
   tables["api"] = api_table(records.api);
   tables["device"] = op_table(records.ops);
   tables["host_functions"] = op_table(records.host_functions);
+  tables["ranges"] = range_table(records.ranges);
   tables["streams"] = stream_table(streams);
   return tables;
 }

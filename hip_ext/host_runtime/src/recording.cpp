@@ -21,6 +21,7 @@ struct Buffer {
   std::deque<ApiRecord> api;
   std::deque<OpRecord> ops;
   std::deque<OpRecord> host_functions;
+  std::deque<RangeRecord> ranges;
 };
 
 struct Recorder {
@@ -82,6 +83,7 @@ Records collect(Recorder& self) {
       append_all(all.api, buffer->api);
       append_all(all.ops, buffer->ops);
       append_all(all.host_functions, buffer->host_functions);
+      append_all(all.ranges, buffer->ranges);
     }
     if (!thread_ended) alive.push_back(std::move(buffer));
   }
@@ -117,6 +119,10 @@ void keep(const OpRecord& record, uint64_t session) {
     auto& list = record.kind == OpKind::host_function ? buffer.host_functions : buffer.ops;
     list.push_back(record);
   });
+}
+
+void keep(const RangeRecord& record, uint64_t session) {
+  keep_in_buffer(session, [&](Buffer& buffer) { buffer.ranges.push_back(record); });
 }
 
 const std::string* intern(const char* name) {
@@ -156,6 +162,7 @@ Records recorder_take() {
   detail::order_by_start(all.api);
   detail::order_by_start(all.ops);
   detail::order_by_start(all.host_functions);
+  detail::order_by_start(all.ranges);
   return all;
 }
 

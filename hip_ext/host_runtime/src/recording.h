@@ -16,6 +16,7 @@ uint64_t next_correlation_id();
 uint64_t recording_session();
 void keep(const ApiRecord& record, uint64_t session);
 void keep(const OpRecord& record, uint64_t session);
+void keep(const RangeRecord& record, uint64_t session);
 
 /// One copy of each name, never freed: records hold pointers.
 const std::string* intern(const char* name);

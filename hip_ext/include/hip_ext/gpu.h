@@ -18,6 +18,7 @@
 #include "hip_ext/cuda_names.h"
 #elif defined(HIP_EXT_TARGET_HOST)
 #include "hip_host/hip_runtime.h"
+#include "hip_host/roctx.h"
 #else
 #error "define HIP_EXT_TARGET_HOST, HIP_EXT_TARGET_HIP or HIP_EXT_TARGET_CUDA"
 #endif

@@ -59,11 +59,20 @@ struct OpRecord {
   uint64_t lds_bytes = 0;
 };
 
+/// A named range of a thread, as roctx has them.
+struct RangeRecord {
+  const std::string* name = nullptr;  // lives as long as the process
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int32_t thread_id = 0;
+};
+
 /// Each vector is ordered by start_ns.
 struct Records {
   std::vector<ApiRecord> api;
   std::vector<OpRecord> ops;
   std::vector<OpRecord> host_functions;
+  std::vector<RangeRecord> ranges;
 };
 
 /// Starts a new recording and drops what the last one left. Ops of calls made earlier do not enter.
