@@ -158,6 +158,14 @@ def read_table(
     where SQLite must read it: no such table, a damaged page, an odd cell.
     """
 
+def alike_codes(
+    columns: list[npt.NDArray[np.int32]], counts: list[int]
+) -> tuple[_Column, npt.NDArray[np.int32]]:
+    """The first row of each distinct combination of codes, as they come; for each row the place of its own.
+
+    Codes are from -1 to below their column's count, which is not checked.
+    """
+
 def sqlite_version() -> str | None:
     """Version of the SQLite that `read_columns` uses; None where there is none."""
 

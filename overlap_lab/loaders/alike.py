@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,10 +10,11 @@ from typing import Final
 import numpy as np
 
 from overlap_lab.loaders.building import TraceBuilder
+from overlap_lab.native import alike_codes
 from overlap_lab.schema import ABSENT
 from overlap_lab.trace import Column
 
-__all__ = ["NO_TEXT", "Coded", "Lookup", "alike", "named", "or_none"]
+__all__ = ["NO_TEXT", "Coded", "CodedNumbers", "Lookup", "alike", "gathered", "named", "or_none", "together"]
 
 NO_TEXT: Final = -1
 _SPARE: Final = 1 << 20
@@ -57,6 +59,45 @@ class Coded:
         """The first rows, and their texts only; these are in the order in which they came."""
         codes = self.codes[:size]
         return Coded(codes, self.texts[: int(codes.max()) + 1 if size else 0])
+
+
+@dataclass(frozen=True, slots=True)
+class CodedNumbers:
+    """A column of numbers of which few are distinct: each row's place among these, in the order they come."""
+
+    codes: Column
+    values: Column
+
+    @classmethod
+    def of(cls, column: Column) -> CodedNumbers:
+        """The column of these numbers."""
+        first, place = alike(column)
+        return cls(place.astype(np.int32), column[first])
+
+    def each(self, values: Column) -> Column:
+        """Per row what `values` has in the place of its number."""
+        return gathered(values, self.codes)
+
+    def column(self) -> Column:
+        """The numbers themselves."""
+        return self.each(self.values)
+
+    def rows(self, here: Column) -> CodedNumbers:
+        """The same numbers for some rows."""
+        return CodedNumbers(self.codes[here], self.values)
+
+
+def gathered(values: Column, codes: Column) -> Column:
+    """The value of each code."""
+    return np.asarray(values[codes])
+
+
+def together(*columns: CodedNumbers | Coded) -> tuple[Column, Column]:
+    """As `alike`, of columns that are coded already."""
+    counts = [len(c.values if isinstance(c, CodedNumbers) else c.texts) for c in columns]
+    if math.prod(count + 1 for count in counts) >= _WIDEST:
+        return alike(*(column.codes for column in columns))
+    return alike_codes([column.codes for column in columns], counts)
 
 
 class Lookup:

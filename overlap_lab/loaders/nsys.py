@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from overlap_lab.errors import BrokenTrace
+from overlap_lab.loaders.alike import gathered
 from overlap_lab.loaders.api_names import api_codes, copy_directions, plain_name
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
 from overlap_lab.loaders.device_rows import adopt_processes, fill_copies_from_calls
@@ -20,7 +21,7 @@ from overlap_lab.loaders.nsys_ops import add_ops, correlations
 from overlap_lab.loaders.nsys_ranges import add_ranges
 from overlap_lab.loaders.nsys_sync import add_syncs
 from overlap_lab.loaders.nsys_tables import NsysTables
-from overlap_lab.loaders.nsys_target import UNKNOWN_MACHINE, Target, owners, stream_kinds
+from overlap_lab.loaders.nsys_target import UNKNOWN_MACHINE, Target, owners, owners_of, stream_kinds
 from overlap_lab.loaders.sqlite_file import SQLITE, note_unmerged_log, read_only, tables_in
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, DEVICE_KINDS, Fault, Kind
 from overlap_lab.trace import Column, Source, Trace
@@ -75,22 +76,20 @@ def _calls(tables: NsysTables, builder: TraceBuilder) -> tuple[Columns, Column]:
     """The columns and name codes of all runtime and driver calls, to be added when they are complete."""
     found: list[Columns] = []
     for table in _CALL_TABLES:
-        start, end, thread, link, name = tables.integers(
-            table, "start", "end", "globalTid", "correlationId", "nameId"
-        )
-        texts, place = tables.names(name, "call")
+        rows = tables.columns(table, ("start", "end", "correlationId"), ("globalTid", "nameId"))
+        texts, place = tables.names(rows.few["nameId"], "call")
         plain = [plain_name(text) for text in texts]
         found.append(
             {
-                "start_ns": start,
-                "end_ns": end,
-                "correlation": correlations(link),
-                "name": builder.interned(plain)[place],
-                "api": api_codes(plain)[place],
-                "copy_kind": copy_directions(plain)[place],
-                "stream": np.full(start.size, ABSENT),
-                "device": np.full(start.size, ABSENT_DEVICE, np.int16),
-                **owners(thread),
+                "start_ns": rows["start"],
+                "end_ns": rows["end"],
+                "correlation": correlations(rows["correlationId"]),
+                "name": gathered(builder.interned(plain), place),
+                "api": gathered(api_codes(plain), place),
+                "copy_kind": gathered(copy_directions(plain), place),
+                "stream": np.full(rows.rows, ABSENT),
+                "device": np.full(rows.rows, ABSENT_DEVICE, np.int16),
+                **owners_of(rows.few["globalTid"]),
             }
         )
     columns = {name: np.concatenate([each[name] for each in found]) for name in found[0]}
@@ -99,9 +98,9 @@ def _calls(tables: NsysTables, builder: TraceBuilder) -> tuple[Columns, Column]:
 
 def _add_overhead(tables: NsysTables, builder: TraceBuilder, findings: Findings) -> None:
     for table in _OVERHEAD_TABLES:
-        start, end, thread, name = tables.integers(table, "start", "end", "globalTid", "nameId")
-        texts, place = tables.names(name, "overhead")
-        columns = {"start_ns": start, "end_ns": end, **owners(thread)}
+        rows = tables.columns(table, ("start", "end"), ("globalTid", "nameId"))
+        texts, place = tables.names(rows.few["nameId"], "overhead")
+        columns = {"start_ns": rows["start"], "end_ns": rows["end"], **owners_of(rows.few["globalTid"])}
         builder.add_timed(Kind.OVERHEAD, builder.interned(texts)[place], columns, findings)
 
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from overlap_lab.columns import dense_codes
-from overlap_lab.loaders.alike import Coded
+from overlap_lab.loaders.alike import Coded, CodedNumbers, gathered
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
-from overlap_lab.loaders.nsys_tables import NsysTables, distinct_rows, known_ids
+from overlap_lab.loaders.nsys_tables import NO_ID, NsysTables, distinct_rows, known_ids
 from overlap_lab.loaders.nsys_target import Target, owners
+from overlap_lab.loaders.sqlite_columns import TableColumns
 from overlap_lab.schema import ABSENT, NO_CORRELATION, CopyKind, Kind, Memory
 from overlap_lab.trace import Column
 
 __all__ = ["add_ops", "correlations"]
 
 _PREFIX: Final = "CUPTI_ACTIVITY_KIND_"
-_SHARED: Final = ("start", "end", "globalPid", "deviceId", "contextId", "streamId", "correlationId")
+_TIMED: Final = ("start", "end", "correlationId")
+_OWNERS: Final = ("globalPid", "deviceId", "contextId", "streamId")
 _MANAGED_COPY: Final = "UVM_"
 
 _COPIES: Final = {
@@ -54,8 +57,7 @@ _HOST_MEMORY: Final = {"Pageable": Memory.PAGEABLE, "Pinned": Memory.PINNED}
 
 def correlations(ids: Column) -> Column:
     """Correlation ids as uint64; 0 for none, which links nothing."""
-    known = known_ids(ids)
-    return np.where(known < 0, NO_CORRELATION, known).astype(np.uint64)
+    return np.where((ids < 0) | (ids == NO_ID), NO_CORRELATION, ids).view(np.uint64)
 
 
 def add_ops(tables: NsysTables, target: Target, builder: TraceBuilder, findings: Findings) -> None:
@@ -66,58 +68,70 @@ def add_ops(tables: NsysTables, target: Target, builder: TraceBuilder, findings:
     _graphs(tables, target, builder, findings, (kernels, copies, memsets))
 
 
-def _shared(tables: NsysTables, table: str, target: Target) -> Columns:
-    """Columns that every op has; both times are absent where CUPTI had none and wrote 0 and 0."""
-    start, end, pid, device, context, stream, link = tables.integers(_PREFIX + table, *_SHARED)
-    untimed = (start == 0) & (end == 0)
+def _rows(tables: NsysTables, table: str, numbers: Sequence[str], few: Sequence[str]) -> TableColumns:
+    """The rows of a table of ops with these columns, and those that every op has.
+
+    Both times are absent where CUPTI had none and wrote 0 and 0.
+    """
+    rows = tables.columns(_PREFIX + table, (*_TIMED, *numbers), (*_OWNERS, *few))
+    untimed = (rows["start"] == 0) & (rows["end"] == 0)
     if untimed.any():
-        start, end = np.where(untimed, ABSENT, start), np.where(untimed, ABSENT, end)
-    owner = owners(pid)
-    columns = {
-        "part": owner["part"],
-        "process": owner["process"],
-        "start_ns": start,
-        "end_ns": end,
-        "device": target.devices(owner["process"], device),
-        "stream": known_ids(stream),
-        "correlation": correlations(link),
+        rows.numbers["start"] = np.where(untimed, ABSENT, rows["start"])
+        rows.numbers["end"] = np.where(untimed, ABSENT, rows["end"])
+    return rows
+
+
+def _shared(rows: TableColumns, target: Target) -> Columns:
+    """Columns that every op has."""
+    few = rows.few
+    owner, stream = owners(few["globalPid"].values), few["streamId"]
+    return {
+        "part": few["globalPid"].each(owner["part"]),
+        "process": few["globalPid"].each(owner["process"]),
+        "start_ns": rows["start"],
+        "end_ns": rows["end"],
+        "device": target.devices_of(few["globalPid"], few["deviceId"], few["contextId"]),
+        "stream": stream.each(known_ids(stream.values)),
+        "correlation": correlations(rows["correlationId"]),
     }
-    target.learn_contexts(owner["process"], context, columns["device"])
-    return columns
 
 
 def _kernels(tables: NsysTables, target: Target, builder: TraceBuilder, findings: Findings) -> Columns:
-    columns = _shared(tables, "KERNEL", target)
-    demangled, short, mangled, graph, node = tables.integers(
-        _PREFIX + "KERNEL", "demangledName", "shortName", "mangledName", "graphId", "graphNodeId"
+    rows = _rows(
+        tables, "KERNEL", (), ("demangledName", "shortName", "mangledName", "graphId", "graphNodeId")
+    )
+    columns = _shared(rows, target)
+    columns["graph"] = _graph_ids(rows.few["graphNodeId"], rows.few["graphId"])
+    (demangled, short, mangled), place = distinct_rows(
+        *(rows.few[name] for name in ("demangledName", "shortName", "mangledName"))
     )
     ids = np.where(demangled != ABSENT, demangled, np.where(short != ABSENT, short, mangled))
-    columns["graph"] = _graph_ids(graph, node)
-    names, place = tables.names(ids, "kernel")
-    builder.add_timed(Kind.KERNEL, builder.interned(names)[place], columns, findings)
+    of_name = CodedNumbers.of(ids)
+    names, at = tables.names(of_name, "kernel")
+    codes = gathered(builder.interned(names)[at], place)
+    builder.add_timed(Kind.KERNEL, codes, columns, findings)
     return columns
 
 
 def _copies(tables: NsysTables, target: Target, builder: TraceBuilder, findings: Findings) -> Columns:
-    columns = _shared(tables, "MEMCPY", target)
-    size, operation, source, destination, node = tables.integers(
-        _PREFIX + "MEMCPY", "bytes", "copyKind", "srcKind", "dstKind", "graphNodeId"
-    )
+    rows = _rows(tables, "MEMCPY", ("bytes",), ("copyKind", "srcKind", "dstKind", "graphNodeId"))
+    columns = _shared(rows, target)
     operations = tables.enum("ENUM_CUDA_MEMCPY_OPER", _OPERATIONS)
     memories = tables.enum("ENUM_CUDA_MEM_KIND", _MEMORIES)
-    distinct, place = distinct_rows(operation, source, destination)
+    distinct, place = distinct_rows(*(rows.few[name] for name in ("copyKind", "srcKind", "dstKind")))
     kinds = zip(*(column.tolist() for column in distinct), strict=True)
     shown = [_copy(operations.get(o, ""), memories.get(s, ""), memories.get(d, "")) for o, s, d in kinds]
     columns |= {
-        "bytes": size,
-        "copy_kind": np.array([kind for _, kind, _ in shown], np.uint8)[place],
-        "memory": np.array([memory for _, _, memory in shown], np.uint8)[place],
-        "graph": _graph_ids(np.full(node.size, ABSENT), node),
+        "bytes": rows["bytes"],
+        "copy_kind": gathered(np.array([kind for _, kind, _ in shown], np.uint8), place),
+        "memory": gathered(np.array([memory for _, _, memory in shown], np.uint8), place),
+        "graph": _graph_ids(rows.few["graphNodeId"]),
     }
-    managed = np.array([name.startswith("Managed") for name, _, _ in shown], bool)[place]
+    managed = gathered(np.array([name.startswith("Managed") for name, _, _ in shown], bool), place)
     if managed.any():
         findings.note(f"{int(managed.sum())} copies are migrations of managed memory: no call made them.")
-    builder.add_timed(Kind.MEMCPY, builder.interned([name for name, _, _ in shown])[place], columns, findings)
+    names = gathered(builder.interned([name for name, _, _ in shown]), place)
+    builder.add_timed(Kind.MEMCPY, names, columns, findings)
     return columns
 
 
@@ -143,12 +157,11 @@ def _memory(symbol: str) -> str:
 
 
 def _memsets(tables: NsysTables, target: Target, builder: TraceBuilder, findings: Findings) -> Columns:
-    columns = _shared(tables, "MEMSET", target)
-    size, node = tables.integers(_PREFIX + "MEMSET", "bytes", "graphNodeId")
-    columns |= {"bytes": size, "graph": _graph_ids(np.full(node.size, ABSENT), node)}
-    builder.add_timed(
-        Kind.MEMSET, Coded(np.zeros(size.size, np.int8), ["Memset"]).interned(builder), columns, findings
-    )
+    rows = _rows(tables, "MEMSET", ("bytes",), ("graphNodeId",))
+    columns = _shared(rows, target)
+    columns |= {"bytes": rows["bytes"], "graph": _graph_ids(rows.few["graphNodeId"])}
+    names = Coded(np.zeros(rows.rows, np.int8), ["Memset"]).interned(builder)
+    builder.add_timed(Kind.MEMSET, names, columns, findings)
     return columns
 
 
@@ -160,8 +173,8 @@ def _graphs(
     nodes: tuple[Columns, ...],
 ) -> None:
     """Graphs recorded as a whole: one op per launch, unless the launch's nodes are recorded too."""
-    columns = _shared(tables, "GRAPH_TRACE", target)
-    [graph] = tables.integers(_PREFIX + "GRAPH_TRACE", "graphId")
+    rows = _rows(tables, "GRAPH_TRACE", ("graphId",), ())
+    columns, graph = _shared(rows, target), rows["graphId"]
     if not graph.size:
         return
     columns["graph"] = graph
@@ -178,8 +191,14 @@ def _graphs(
     builder.add_timed(Kind.KERNEL, builder.interned(names)[place], columns, findings)
 
 
-def _graph_ids(graph: Column, node: Column) -> Column:
+def _graph_ids(node: CodedNumbers, graph: CodedNumbers | None = None) -> Column:
     """The graph of each op; where the version stores only the node, its upper half is the graph."""
-    own = np.where((graph == ABSENT) | (graph == 0), ABSENT, graph)
-    upper = np.where((node == ABSENT) | (node >> 32 == 0), ABSENT, node >> 32)
-    return np.where(own != ABSENT, own, upper)
+    if graph is None:
+        return node.each(_upper(node.values))
+    (nodes, graphs), place = distinct_rows(node, graph)
+    own = np.where((graphs == ABSENT) | (graphs == 0), ABSENT, graphs)
+    return gathered(np.where(own != ABSENT, own, _upper(nodes)), place)
+
+
+def _upper(node: Column) -> Column:
+    return np.where((node == ABSENT) | (node >> 32 == 0), ABSENT, node >> 32)

@@ -7,10 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from overlap_lab.loaders.alike import Coded, alike
+from overlap_lab.loaders.alike import Coded, CodedNumbers, gathered, together
 from overlap_lab.loaders.building import Findings, TraceBuilder
 from overlap_lab.loaders.nsys_tables import NsysTables
-from overlap_lab.loaders.nsys_target import owners
+from overlap_lab.loaders.nsys_target import owners_of
 from overlap_lab.schema import ABSENT, Fault, Kind
 from overlap_lab.trace import Column
 
@@ -33,29 +33,34 @@ _FRAMEWORK_OP: Final = re.compile(r"(.+?)(?:, (?:seq|op_id|sizes) = .*)$", re.DO
 
 def add_ranges(tables: NsysTables, builder: TraceBuilder, findings: Findings, *, last_ns: int) -> None:
     """Add ranges and marks; a range that was never closed ends at `last_ns`."""
-    start, end, kind, thread, text_id = tables.integers(
-        _TABLE, "start", "end", "eventType", "globalTid", "textId"
-    )
-    text = tables.coded(_TABLE, "text")
+    rows = tables.columns(_TABLE, ("start", "end"), ("eventType", "globalTid", "textId"), ("text",))
+    start, end, kind = rows["start"], rows["end"], rows.few["eventType"]
     types = tables.enum("ENUM_NSYS_EVENT_TYPE", _TYPES)
-    is_mark = np.isin(kind, [number for number, name in types.items() if name in _MARKS])
-    is_range = np.isin(kind, [number for number, name in types.items() if name in _RANGES])
+    is_mark = kind.each(np.isin(kind.values, [n for n, name in types.items() if name in _MARKS]))
+    is_range = kind.each(np.isin(kind.values, [n for n, name in types.items() if name in _RANGES]))
     is_open = is_range & ((end == ABSENT) | ((end == 0) & (start > 0)))  # old schemas have no NULL
     end = np.where(is_mark, start, np.where(is_open, np.maximum(start, last_ns), end))
     wanted = np.flatnonzero(is_mark | is_range)
     if is_open.any():
         findings.count(Fault.ROWS_REPAIRED, int(is_open.sum()))
         findings.note(f"{int(is_open.sum())} NVTX ranges never end; they were closed at the last event.")
-    text, text_id = text.rows(wanted), text_id[wanted]
-    strings = tables.strings(text_id)
-    first, place = alike(text.codes, text_id)
-    shown = [text.at(row) or strings.get(int(text_id[row])) or "range" for row in first.tolist()]
+    shown, place = _shown(tables, rows.texts["text"].rows(wanted), rows.few["textId"].rows(wanted))
     kinds, names = _classed(shown)
-    columns = {"start_ns": start[wanted], "end_ns": end[wanted], **owners(thread[wanted])}
+    kind_of, thread = gathered(kinds, place), rows.few["globalTid"].rows(wanted)
     for each in (Kind.RANGE, Kind.CPU_OP):
-        here = np.flatnonzero(kinds[place] == each)
-        mine = {name: column[here] for name, column in columns.items()}
+        here = np.flatnonzero(kind_of == each)
+        mine = {"start_ns": start[wanted[here]], "end_ns": end[wanted[here]], **owners_of(thread.rows(here))}
         builder.add_timed(each, Coded(place[here], names).interned(builder), mine, findings)
+
+
+def _shown(tables: NsysTables, text: Coded, text_id: CodedNumbers) -> tuple[list[str], Column]:
+    """The distinct names of ranges, and for each row the place of its name."""
+    first, place = together(text, text_id)
+    ids = text_id.values[text_id.codes[first]]
+    strings = tables.strings(ids)
+    texts = map(text.text, text.codes[first].tolist())
+    pairs = zip(texts, ids.tolist(), strict=True)
+    return [own or strings.get(number) or "range" for own, number in pairs], place
 
 
 def _classed(texts: list[str]) -> tuple[Column, list[str]]:

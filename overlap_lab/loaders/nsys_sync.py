@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from overlap_lab.columns import dense_codes
+from overlap_lab.loaders.alike import CodedNumbers
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
 from overlap_lab.loaders.nsys_ops import correlations
 from overlap_lab.loaders.nsys_tables import NsysTables, distinct_rows, known_ids
@@ -97,18 +98,19 @@ def add_syncs(
 
 
 def _rows(tables: NsysTables, table: str, target: Target) -> _Rows:
-    pid, context, stream, link, event, pairing = tables.integers(
-        table, "globalPid", "contextId", "streamId", "correlationId", "eventId", "eventSyncId"
+    rows = tables.columns(
+        table, ("correlationId", "eventId", "eventSyncId"), ("globalPid", "contextId", "streamId")
     )
-    owner = owners(pid)
+    pid, stream, pairing = rows.few["globalPid"], rows.few["streamId"], known_ids(rows["eventSyncId"])
+    owner = owners(pid.values)
     return _Rows(
-        part=owner["part"],
-        process=owner["process"],
-        correlation=correlations(link),
-        event=known_ids(event),
-        pairing=np.where(known_ids(pairing) == 0, ABSENT, known_ids(pairing)),
-        stream=known_ids(stream),
-        device=target.context_devices(owner["process"], context),
+        part=pid.each(owner["part"]),
+        process=pid.each(owner["process"]),
+        correlation=correlations(rows["correlationId"]),
+        event=known_ids(rows["eventId"]),
+        pairing=np.where(pairing == 0, ABSENT, pairing),
+        stream=stream.each(known_ids(stream.values)),
+        device=target.context_devices(pid, rows.few["contextId"]),
     )
 
 
@@ -134,7 +136,7 @@ def _what(tables: NsysTables, calls: Columns, call: Column, kind: Column, findin
     """What each record is, as the call that made it: by that call, else by the file's name for its type."""
     types = tables.enum("ENUM_CUPTI_SYNC_TYPE", _TYPES)
     by_number = {n: _BY_SYMBOL.get(name.rpartition("TYPE_")[2], Api.OTHER) for n, name in types.items()}
-    (numbers,), place = distinct_rows(kind)
+    (numbers,), place = distinct_rows(CodedNumbers.of(kind))
     stored = np.array([by_number.get(number, Api.OTHER) for number in numbers.tolist()], np.uint8)[place]
     said = np.where(call >= 0, calls["api"][call], Api.OTHER) if calls["api"].size else stored
     for api, alike in _AS.items():

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from overlap_lab.loaders.alike import NO_TEXT, Coded, alike
+from overlap_lab.loaders.alike import NO_TEXT, Coded, CodedNumbers, gathered, together
 from overlap_lab.loaders.sqlite_columns import (
     Cell,
-    Found,
-    absent_columns,
+    TableColumns,
     query_columns,
-    rows_of,
     table_columns,
 )
 from overlap_lab.loaders.sqlite_file import columns_in, tables_in, uri_of
 from overlap_lab.schema import ABSENT
 from overlap_lab.trace import Column
 
-__all__ = ["NsysTables", "distinct_rows", "known_ids"]
+__all__ = ["NO_ID", "NsysTables", "distinct_rows", "known_ids"]
 
-_NONE: Final = ((1 << 32) - 1, -1)
+NO_ID: Final = (1 << 32) - 1
+"""What CUPTI writes for "none", besides -1."""
 _AT_ONCE: Final = 500
 
 
@@ -43,8 +43,25 @@ class NsysTables:
     def integers(self, table: str, *names: str) -> tuple[Column, ...]:
         """One int64 column per name, in the order of rows; ABSENT for NULL and for missing columns."""
         found = self._compiled(table, dict.fromkeys(names, Cell.CAST))
+        return tuple(found.numbers.values()) if found else self._plain_integers(table, names)
+
+    def columns(
+        self, table: str, numbers: Sequence[str], few: Sequence[str], texts: Sequence[str] = ()
+    ) -> TableColumns:
+        """Columns as `integers` and `texts` have them; `few` are of numbers of which few are distinct."""
+        cells = dict.fromkeys(numbers, Cell.CAST) | dict.fromkeys(few, Cell.CODED)
+        found = self._compiled(table, cells | dict.fromkeys(texts, Cell.TEXT))
         if found:
-            return tuple(column for column in found.values() if not isinstance(column, Coded))
+            return replace(found, texts={name: _with_empty(text) for name, text in found.texts.items()})
+        plain = dict(zip(cells, self._plain_integers(table, tuple(cells)), strict=True))
+        return TableColumns(
+            len(plain[numbers[0]]),
+            {name: plain[name] for name in numbers},
+            {name: CodedNumbers.of(plain[name]) for name in few},
+            {name: Coded.of(self.texts(table, name)[0]) for name in texts},
+        )
+
+    def _plain_integers(self, table: str, names: tuple[str, ...]) -> tuple[Column, ...]:
         cells = ", ".join(f"IFNULL(CAST({each} AS INTEGER), ?)" for each in self._cells(table, names))
         rows = self._rows(table, cells, (ABSENT,) * len(names))
         matrix = np.array(rows, np.int64).reshape(len(rows), len(names))
@@ -55,16 +72,6 @@ class NsysTables:
         cells = ", ".join(f"IFNULL(CAST({each} AS TEXT), '')" for each in self._cells(table, names))
         rows = self._rows(table, cells, ())
         return tuple(map(list, zip(*rows, strict=True))) if rows else tuple([] for _ in names)
-
-    def coded(self, table: str, name: str) -> Coded:
-        """One column of `texts`, with each distinct text once."""
-        found = (self._compiled(table, {name: Cell.TEXT}) or {}).get(name)
-        if not isinstance(found, Coded):
-            return Coded.of(self.texts(table, name)[0])
-        none = found.codes == NO_TEXT
-        return (
-            Coded(np.where(none, len(found.texts), found.codes), [*found.texts, ""]) if none.any() else found
-        )
 
     def strings(self, ids: Column) -> dict[int, str]:
         """The texts of these ids in the file's own string table."""
@@ -79,7 +86,7 @@ class NsysTables:
             found.update((key, text or "") for key, text in self._connection.execute(query, some))
         return found
 
-    def names(self, ids: Column, kind: str) -> tuple[list[str], Column]:
+    def names(self, ids: CodedNumbers, kind: str) -> tuple[list[str], Column]:
         """The distinct texts of a column of string ids, and for each row the place of its text among them.
 
         An id without text is shown as `kind` with the id.
@@ -100,7 +107,7 @@ class NsysTables:
         present = {name.lower() for name in columns_in(self._connection, table)}
         return [f'"{name}"' if name.lower() in present else "NULL" for name in names]
 
-    def _compiled(self, table: str, cells: Mapping[str, Cell]) -> Found | None:
+    def _compiled(self, table: str, cells: Mapping[str, Cell]) -> TableColumns | None:
         """Columns by name, the missing ones without cells; None where the core cannot read them."""
         if not self.has(table):
             return None
@@ -110,7 +117,7 @@ class NsysTables:
         if found is None:
             query = f'SELECT {", ".join(self._cells(table, tuple(here)))} FROM "{table}"'  # noqa: S608 as in _rows
             found = query_columns(uri_of(self._path), query, here)
-        return found and absent_columns(cells, rows_of(found)) | found
+        return found and found.with_absent(cells)
 
     def _rows(self, table: str, cells: str, parameters: tuple[int, ...]) -> list[tuple[Any, ...]]:
         if not self.has(table):
@@ -121,13 +128,20 @@ class NsysTables:
 
 def known_ids(ids: Column) -> Column:
     """The ids with CUPTI's ways to say "none" made ABSENT."""
-    return np.where(np.isin(ids, _NONE), ABSENT, ids)
+    return np.where((ids == NO_ID) | (ids == -1), ABSENT, ids)
 
 
-def distinct_rows(*columns: Column) -> tuple[tuple[Column, ...], Column]:
+def distinct_rows(*columns: CodedNumbers) -> tuple[tuple[Column, ...], Column]:
     """The distinct rows of columns, sorted, and for each row the place of its like among them."""
-    first, place = alike(*columns)
-    order = np.lexsort([column[first] for column in reversed(columns)])
-    rank = np.empty(order.size, np.int64)
-    rank[order] = np.arange(order.size)
-    return tuple(column[first[order]] for column in columns), rank[place]
+    first, place = together(*columns)
+    distinct = [column.values[column.codes[first]] for column in columns]
+    order = np.lexsort(distinct[::-1])
+    rank = np.empty(order.size, np.int32)
+    rank[order] = np.arange(order.size, dtype=np.int32)
+    return tuple(column[order] for column in distinct), gathered(rank, place)
+
+
+def _with_empty(text: Coded) -> Coded:
+    """The same with an empty text where there is none."""
+    none = text.codes == NO_TEXT
+    return Coded(np.where(none, len(text.texts), text.codes), [*text.texts, ""]) if none.any() else text

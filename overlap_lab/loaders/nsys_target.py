@@ -6,12 +6,13 @@ from typing import Final
 
 import numpy as np
 
+from overlap_lab.loaders.alike import CodedNumbers, gathered
 from overlap_lab.loaders.building import Columns, Findings
 from overlap_lab.loaders.nsys_tables import NsysTables, distinct_rows, known_ids
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS
 from overlap_lab.trace import Column
 
-__all__ = ["UNKNOWN_MACHINE", "Target", "owners", "stream_kinds"]
+__all__ = ["UNKNOWN_MACHINE", "Target", "owners", "owners_of", "stream_kinds"]
 
 UNKNOWN_MACHINE: Final = -1
 """Part of rows without a global id, until the whole file is read."""
@@ -31,10 +32,15 @@ def owners(global_ids: Column) -> Columns:
     """
     known = global_ids != ABSENT
     return {
-        "part": np.where(known, (global_ids >> _HOST_BITS) & 0xFFFF, UNKNOWN_MACHINE),
+        "part": np.where(known, (global_ids >> _HOST_BITS) & 0xFFFF, UNKNOWN_MACHINE).astype(np.int32),
         "process": np.where(known, (global_ids >> 24) & _LOW, ABSENT_PROCESS).astype(np.int32),
         "thread": np.where(known, global_ids & _LOW, ABSENT),
     }
+
+
+def owners_of(global_ids: CodedNumbers) -> Columns:
+    """The same of each row."""
+    return {name: global_ids.each(column) for name, column in owners(global_ids.values).items()}
 
 
 class Target:
@@ -64,7 +70,8 @@ class Target:
         process, context, device = tables.integers(
             "TARGET_INFO_CUDA_CONTEXT_INFO", "processId", "contextId", "deviceId"
         )
-        self._contexts = _pairs(process, context, self.devices(process, device))
+        seen_by = (CodedNumbers.of(column) for column in (process, context, self.devices(process, device)))
+        self._contexts = _pairs(*seen_by)
 
     def devices(self, process: Column, device: Column) -> Column:
         """The `device` column of rows with these processes and `deviceId`s."""
@@ -74,16 +81,24 @@ class Target:
             found[(process == pid) & (device == number)] = gpu
         return found.astype(np.int16)
 
-    def learn_contexts(self, process: Column, context: Column, device: Column) -> None:
-        """Take the devices of contexts from the ops that ran in them, which beats what the file declares."""
-        self._contexts |= _pairs(process, context, device)
+    def devices_of(self, global_pid: CodedNumbers, device: CodedNumbers, context: CodedNumbers) -> Column:
+        """The `device` column of ops.
 
-    def context_devices(self, process: Column, context: Column) -> Column:
+        What it says of their contexts beats what the file declares.
+        """
+        (owner, number, label), place = distinct_rows(global_pid, device, context)
+        process = owners(owner)["process"]
+        found = self.devices(process, number)
+        self._contexts |= _pairs(*(CodedNumbers.of(column) for column in (process, label, found)))
+        return gathered(found, place)
+
+    def context_devices(self, global_pid: CodedNumbers, context: CodedNumbers) -> Column:
         """The device of each context; ABSENT_DEVICE where nothing says it."""
-        (pids, numbers), place = distinct_rows(process, context)
-        known = map(self._contexts.get, zip(pids.tolist(), numbers.tolist(), strict=True))
+        (owner, numbers), place = distinct_rows(global_pid, context)
+        pids = owners(owner)["process"].tolist()
+        known = map(self._contexts.get, zip(pids, numbers.tolist(), strict=True))
         devices = [ABSENT_DEVICE if device is None else device for device in known]
-        return np.array(devices, np.int16)[place]
+        return gathered(np.array(devices, np.int16), place)
 
     def named(self, devices: Column) -> dict[int, str]:
         """The names of these devices, by number."""
@@ -99,7 +114,7 @@ def _gpu_names(tables: NsysTables) -> dict[int, str]:
     return {}
 
 
-def _pairs(process: Column, context: Column, device: Column) -> dict[Pair, int]:
+def _pairs(process: CodedNumbers, context: CodedNumbers, device: CodedNumbers) -> dict[Pair, int]:
     """(process, context) -> device, for contexts whose rows all have the same device."""
     (pids, numbers, devices), _ = distinct_rows(process, context, device)
     found: dict[Pair, int] = {}
@@ -125,7 +140,8 @@ def stream_kinds(
     pids, numbers = tables.integers("TARGET_INFO_CUDA_CONTEXT_INFO", "processId", "nullStreamId")
     null |= set(zip(pids.tolist(), known_ids(numbers).tolist(), strict=True))
     here = stream != ABSENT
-    users, streams = (column.tolist() for column in distinct_rows(process[here], stream[here])[0])
+    pairs = distinct_rows(CodedNumbers.of(process[here]), CodedNumbers.of(stream[here]))[0]
+    users, streams = (column.tolist() for column in pairs)
     used = list(zip(users, streams, strict=True))
     return _everywhere(null, used, "null", findings), _everywhere(free, used, "non-blocking", findings)
 

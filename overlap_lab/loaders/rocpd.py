@@ -16,10 +16,11 @@ import numpy as np
 from overlap_lab.errors import BrokenTrace, UnknownFormat
 from overlap_lab.loaders.building import Findings, TraceBuilder
 from overlap_lab.loaders.device_rows import class_blit_kernels, fill_copies_from_calls
-from overlap_lab.loaders.rocpd_columns import TableColumns, large_tables
+from overlap_lab.loaders.rocpd_columns import large_tables
 from overlap_lab.loaders.rocpd_part import Provenance
 from overlap_lab.loaders.rocpd_rows import ColumnPart
 from overlap_lab.loaders.rocpd_tables import GuidTables, part_tables
+from overlap_lab.loaders.sqlite_columns import TableColumns
 from overlap_lab.loaders.sqlite_file import SQLITE, note_unmerged_log, read_only, tables_in
 from overlap_lab.loaders.sqlite_stored import Queries
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, DEVICE_KINDS

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from overlap_lab.loaders.alike import Coded
 from overlap_lab.loaders.call_arguments import SIZES, STREAM_TYPES
 from overlap_lab.loaders.rocpd_tables import GuidTables
-from overlap_lab.loaders.sqlite_columns import Cell
-from overlap_lab.trace import Column
+from overlap_lab.loaders.sqlite_columns import Cell, TableColumns
 
-__all__ = ["TableColumns", "large_tables"]
+__all__ = ["large_tables"]
 
 _TEXTS: Final = ("extdata", "type", "name", "value")
 _TIMES: Final = ("pid", "tid", "start", "end")
@@ -29,17 +26,6 @@ _WANTED_ARGUMENTS: Final = {"name": ("stream", "kind", *SIZES), "type": STREAM_T
 """As CallArguments asks."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableColumns:
-    """Columns of one table by name."""
-
-    numbers: dict[str, Column]
-    texts: dict[str, Coded]
-
-    def __getitem__(self, name: str) -> Column:
-        return self.numbers[name]
-
-
 def large_tables(path: Path, tables: GuidTables) -> dict[str, TableColumns] | None:
     """Every large table by name, a missing one without rows; None where they must be read the plain way."""
     found: dict[str, TableColumns] = {}
@@ -48,7 +34,5 @@ def large_tables(path: Path, tables: GuidTables) -> dict[str, TableColumns] | No
         columns = tables.compiled(path, table, cells, _WANTED_ARGUMENTS if table == "arg" else None)
         if columns is None:
             return None
-        texts = {name: column for name, column in columns.items() if isinstance(column, Coded)}
-        numbers = {name: column for name, column in columns.items() if not isinstance(column, Coded)}
-        found[table] = TableColumns(numbers, texts)
+        found[table] = columns
     return found

@@ -12,8 +12,8 @@ from overlap_lab.loaders.api_names import api_codes, copy_directions
 from overlap_lab.loaders.argument_columns import ArgumentColumns
 from overlap_lab.loaders.building import Columns
 from overlap_lab.loaders.numbers import integer_column
-from overlap_lab.loaders.rocpd_columns import TableColumns
 from overlap_lab.loaders.rocpd_part import Part, host_memory, is_api, message_in
+from overlap_lab.loaders.sqlite_columns import TableColumns
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, NO_CORRELATION, Kind
 from overlap_lab.trace import Column
 

@@ -8,10 +8,8 @@ from typing import Any, Final
 
 from overlap_lab.loaders.sqlite_columns import (
     Cell,
-    Found,
-    absent_columns,
+    TableColumns,
     query_columns,
-    rows_of,
     table_columns,
 )
 from overlap_lab.loaders.sqlite_file import uri_of
@@ -39,7 +37,7 @@ class GuidTables:
 
     def compiled(
         self, path: Path, table: str, cells: Mapping[str, Cell], only: AnyOf | None = None
-    ) -> Found | None:
+    ) -> TableColumns | None:
         """Columns of a table of the file at `path`, by name, of rows that meet `only`.
 
         Where the version lacks a column, all rows are read; where it lacks the table, there are none. None
@@ -47,7 +45,7 @@ class GuidTables:
         """
         full, present = self._full(table)
         if not present:
-            return absent_columns(cells, 0)
+            return TableColumns.absent(cells, 0)
         only = only if only and set(cells) <= set(present) else None
         mine = self._guid if "guid" in present else None
         if mine is not None and not isinstance(mine, str):  # SQLite keeps to no column's type
@@ -58,7 +56,7 @@ class GuidTables:
         if found is None:
             query, parameters = self._query(full, present, tuple(here), only)
             found = query_columns(uri_of(path), query, here, parameters)
-        return found and absent_columns(cells, rows_of(found)) | found
+        return found and found.with_absent(cells)
 
     def _full(self, table: str) -> tuple[str, list[str]]:
         """The name of a table here, and its columns; none where it is missing."""
