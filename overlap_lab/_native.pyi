@@ -300,3 +300,31 @@ def innermost_rows(kind: _Column, rows: _OnThreads, wanted: int, moments: _OnThr
 
     Rows and moments are given by thread number, start and end; the rows are ordered by start.
     """
+
+_Numbers = tuple[_Column, _Column]
+"""Codes, and the distinct numbers; ABSENT for none."""
+_RecordProcess = tuple[
+    list[tuple[str, bytes]],
+    list[tuple[bool, str, int, bool, list[dict[str, _Column | _Numbers | _Texts]]]],
+    list[tuple[_Column, _Texts]],
+    bool,
+]
+"""Sections and their JSON (of those that are used); of each list whether it is of callback records, its name,
+its size, whether some value is odd, columns of each part; ids and names of symbols, whether some are odd."""
+
+def read_record_file(
+    path: bytes, begin: int, part_size: int, argument_names: list[str], argument_types: list[str]
+) -> list[_RecordProcess] | None:
+    """The processes of a rocprofv3 JSON file; None where Python must read it.
+
+    Arguments of calls are kept where their name or type is one of these.
+    """
+
+class RecordParser:
+    """The same for text that is handed over in pieces."""
+
+    def __init__(self, argument_names: list[str], argument_types: list[str], path: Path = ...) -> None: ...
+    def read(self, text: bytes, last: bool) -> bool:
+        """Read on; False where Python must."""
+    def processes(self) -> list[_RecordProcess]:
+        """What was read. Taken: nothing is left then."""

@@ -12,9 +12,20 @@ import numpy as np
 from overlap_lab.loaders.building import TraceBuilder
 from overlap_lab.native import alike_codes
 from overlap_lab.schema import ABSENT
-from overlap_lab.trace import Column
+from overlap_lab.trace import Column, constant
 
-__all__ = ["NO_TEXT", "Coded", "CodedNumbers", "Lookup", "alike", "gathered", "named", "or_none", "together"]
+__all__ = [
+    "NO_TEXT",
+    "Coded",
+    "CodedNumbers",
+    "Lookup",
+    "alike",
+    "gathered",
+    "looked_up",
+    "named",
+    "or_none",
+    "together",
+]
 
 NO_TEXT: Final = -1
 _SPARE: Final = 1 << 20
@@ -146,6 +157,13 @@ def alike(*columns: Column) -> tuple[Column, Column]:
     place = np.zeros(count, np.int64)
     place[order] = np.arange(order.size)
     return first[order], place[code]
+
+
+def looked_up(answers: Column, codes: Column) -> Column:
+    """The answer for each row's code; one that all codes share takes no memory."""
+    if answers.size and (answers == answers[0]).all():
+        return constant(int(answers[0]), codes.size, answers.dtype)
+    return np.asarray(answers[codes])
 
 
 def named(builder: TraceBuilder, name: Callable[[int], str], *columns: Column) -> Column:

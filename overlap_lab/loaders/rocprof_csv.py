@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from overlap_lab.errors import BrokenTrace
-from overlap_lab.loaders.alike import Coded, alike
+from overlap_lab.loaders.alike import Coded, alike, looked_up
 from overlap_lab.loaders.api_names import api_codes, copy_directions
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
 from overlap_lab.loaders.csv_reading import read_tables
@@ -26,7 +26,7 @@ from overlap_lab.loaders.device_rows import (
     fill_copies_from_calls,
 )
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, DEVICE_KINDS, CopyKind, Kind
-from overlap_lab.trace import Column, Source, Trace, constant
+from overlap_lab.trace import Column, Source, Trace
 
 __all__ = ["read_rocprof_csv"]
 
@@ -123,7 +123,7 @@ class _Reader:
         guid = table.coded("guid")
         numbers = [self._guids.setdefault(text, len(self._guids)) for text in guid.texts]
         return {
-            "part": _looked_up(np.array(numbers, np.int32), guid.codes),
+            "part": looked_up(np.array(numbers, np.int32), guid.codes),
             "start_ns": table.integers("start_timestamp"),
             "end_ns": table.integers("end_timestamp"),
             "correlation": table.ids("correlation_id"),
@@ -150,12 +150,12 @@ class _Reader:
 
     def _named(self, names: Coded) -> Column:
         """As `Coded.interned`, for texts that are in the order in which they come first."""
-        return _looked_up(self._builder.interned(names.texts), names.codes)
+        return looked_up(self._builder.interned(names.texts), names.codes)
 
     def _add_api(self, codes: Column, names: Coded, shared: Columns) -> None:
         said = {
-            "api": _looked_up(api_codes(names.texts), names.codes),
-            "copy_kind": _looked_up(copy_directions(names.texts), names.codes),
+            "api": looked_up(api_codes(names.texts), names.codes),
+            "copy_kind": looked_up(copy_directions(names.texts), names.codes),
         }
         self._builder.add(Kind.API, codes, **shared, **said)
 
@@ -208,13 +208,6 @@ def _by_thread(rows: Columns) -> None:
     threads, process = threads[owners == 1], rows["process"][pair][first[owners == 1]]
     lost = np.flatnonzero((rows["process"] == ABSENT_PROCESS) & np.isin(rows["thread"], threads))
     rows["process"][lost] = process[np.searchsorted(threads, rows["thread"][lost])]
-
-
-def _looked_up(answers: Column, codes: Column) -> Column:
-    """The answer for each row's code; one that all rows share takes no memory."""
-    if answers.size and (answers == answers[0]).all():
-        return constant(int(answers[0]), codes.size, answers.dtype)
-    return np.asarray(answers[codes])
 
 
 def _picked(names: Coded, columns: Columns, rows: Column) -> tuple[Coded, Columns]:

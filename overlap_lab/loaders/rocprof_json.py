@@ -7,6 +7,7 @@ Devices have the absolute numbers of the agents (`node_id`), as in rocpd databas
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +17,10 @@ from overlap_lab.errors import BrokenTrace
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
 from overlap_lab.loaders.content import plain_bytes
 from overlap_lab.loaders.device_rows import class_blit_kernels, fill_copies_from_calls
-from overlap_lab.loaders.rocprof_json_part import ProcessRecords, mapping, shortened
+from overlap_lab.loaders.rocprof_json_columns import ProcessColumns
+from overlap_lab.loaders.rocprof_json_names import ProcessNames, mapping, shortened
+from overlap_lab.loaders.rocprof_json_part import ProcessRecords
+from overlap_lab.loaders.rocprof_json_read import read_columns
 from overlap_lab.loaders.rocprof_json_text import ROOT_KEY, read_processes
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, DEVICE_KINDS
 from overlap_lab.trace import Source, Trace
@@ -35,10 +39,7 @@ def sniff_rocprof_json(_path: Path, start: bytes) -> bool:
 def read_rocprof_json(path: Path) -> Trace:
     """The trace in a file, plain or packed; several processes become several parts."""
     findings, builder = Findings(), TraceBuilder()
-    parts = [
-        ProcessRecords(number, process, builder, findings)
-        for number, process in enumerate(read_processes(path, plain_bytes(path), findings))
-    ]
+    parts = _processes(path, builder, findings)
     for part in parts:
         part.add()
     rows = builder.columns()
@@ -51,7 +52,17 @@ def read_rocprof_json(path: Path) -> Trace:
     _name_process(path, rows, findings)
     class_blit_kernels(rows, builder.names(), findings)
     fill_copies_from_calls(rows)
-    return builder.build(rows, _source(path, parts, rows, findings))
+    return builder.build(rows, _source(path, [part.names for part in parts], rows, findings))
+
+
+def _processes(
+    path: Path, builder: TraceBuilder, findings: Findings
+) -> Sequence[ProcessColumns | ProcessRecords]:
+    read = read_columns(path)
+    if read is not None:
+        return [ProcessColumns(*numbered, builder, findings) for numbered in enumerate(read)]
+    objects = read_processes(path, plain_bytes(path), findings)
+    return [ProcessRecords(*numbered, builder, findings) for numbered in enumerate(objects)]
 
 
 def _name_process(path: Path, rows: Columns, findings: Findings) -> None:
@@ -62,7 +73,7 @@ def _name_process(path: Path, rows: Columns, findings: Findings) -> None:
         findings.note(f"The process id {found[1]} is taken from the file name.")
 
 
-def _source(path: Path, parts: list[ProcessRecords], rows: Columns, findings: Findings) -> Source:
+def _source(path: Path, parts: list[ProcessNames], rows: Columns, findings: Findings) -> Source:
     names: dict[int, str] = {}
     processes: dict[int, str] = {}
     for part in parts:

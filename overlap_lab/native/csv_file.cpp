@@ -1,15 +1,11 @@
 #include "csv_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <utility>
 
-#include "progress.h"
+#include "open_file.h"
 #include "threads.h"
 
 namespace overlap_native {
@@ -17,39 +13,6 @@ namespace overlap_native {
 namespace {
 
 constexpr size_t kSearched = 1 << 16;  // bytes in which a part's beginning is looked for
-
-class OpenFile {
- public:
-  explicit OpenFile(const std::string& path)
-      : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    struct stat found{};
-    if (descriptor_ >= 0 && fstat(descriptor_, &found) == 0)
-      size_ = static_cast<uint64_t>(found.st_size);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-
-  bool valid() const { return descriptor_ >= 0; }
-  uint64_t size() const { return size_; }
-  /// Whether `size` bytes from `at` on could be read.
-  bool read(char* to, size_t size, uint64_t at) const {
-    while (size != 0) {
-      const ssize_t got = pread(descriptor_, to, size, static_cast<off_t>(at));
-      if (got <= 0) return false;
-      to += got;
-      at += static_cast<uint64_t>(got);
-      size -= static_cast<size_t>(got);
-    }
-    return true;
-  }
-
- private:
-  int descriptor_;
-  uint64_t size_ = 0;
-};
 
 struct Part {
   size_t file;
@@ -109,16 +72,7 @@ class Reading {
     const OpenFile& opened = *opened_[part.file];
     part.reader = std::make_unique<CsvReader>(files_[part.file].fields);
     uint64_t at = part.begin;
-    part.plain = true;
-    while (part.plain && !stop.asked()) {
-      const size_t size = std::min<uint64_t>(part.reader->wanted(), part.end - at);
-      part.plain = opened.read(part.reader->room(size), size, at);
-      progress().add_bytes(size);
-      at += size;
-      const bool last = at == opened.size();
-      part.plain = part.plain && part.reader->read(size, last);
-      if (at == part.end) break;
-    }
+    part.plain = read_pieces(opened, at, part.end, *part.reader, stop, [] { return false; });
     part.used = part.begin + part.reader->used();
   }
 

@@ -16,6 +16,7 @@
 #include "nesting.h"
 #include "numbers.h"
 #include "progress.h"
+#include "record_module.h"
 #include "sqlite_module.h"
 #include "threads.h"
 #include "utf8.h"
@@ -281,4 +282,5 @@ NB_MODULE(_native, m) {
   overlap_native::add_arrays(m);
   overlap_native::add_csv(m);
   overlap_native::add_gathers(m);
+  overlap_native::add_records(m);
 }

@@ -26,14 +26,15 @@ nb::object taken(Column<Value>& column) {
   return nb::cast(nb::ndarray<nb::numpy, Value, nb::ndim<1>>(values, {size}, owner));
 }
 
-inline nb::str decoded(std::string_view text) {
+/// `errors`: what Python's decoder is to do with bytes that are not UTF-8.
+inline nb::str decoded(std::string_view text, const char* errors = "replace") {
   const auto size = static_cast<Py_ssize_t>(text.size());
-  return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), size, "replace"));
+  return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), size, errors));
 }
 
-inline nb::list decoded(const Interned& texts) {
+inline nb::list decoded(const Interned& texts, const char* errors = "replace") {
   nb::list all;
-  for (size_t code = 0; code < texts.size(); ++code) all.append(decoded(texts[code]));
+  for (size_t code = 0; code < texts.size(); ++code) all.append(decoded(texts[code], errors));
   return all;
 }
 

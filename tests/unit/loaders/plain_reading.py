@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from overlap_lab.errors import OverlapLabError
-from overlap_lab.loaders import csv_reading, load
+from overlap_lab.loaders import csv_reading, load, rocprof_json
 from overlap_lab.loaders import sqlite_columns as sqlite
 from overlap_lab.schema import COLUMNS
 from overlap_lab.trace import Source, Trace
@@ -22,6 +22,7 @@ def read_plainly(path: Path) -> Trace:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sqlite, "_SAME_LIBRARY", False)
         patch.setattr(csv_reading, "_request", lambda _: None)
+        patch.setattr(rocprof_json, "read_columns", lambda _: None)
         patch.setattr(sqlite, "_FROM_PAGES", False)
         return load(path)
 
