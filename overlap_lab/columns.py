@@ -22,6 +22,7 @@ __all__ = [
     "order",
     "rows_of",
     "smallest_of_each",
+    "sum_of_each",
 ]
 
 Ints = npt.NDArray[np.int64]
@@ -72,6 +73,11 @@ def count_until(ordered: Ints, asked: Ints) -> Ints:
 def smallest_of_each(group: Ints, value: Ints, groups: int, *, initial: int) -> Ints:
     """The smallest value of each group; `initial` where that is smaller, or the group has none."""
     return native.fold_groups(group, value, groups, native.Fold.LEAST, initial)
+
+
+def sum_of_each(group: Ints, value: Ints, groups: int) -> Ints:
+    """The sum of each group's values."""
+    return native.fold_groups(group, value, groups, native.Fold.SUM, 0)
 
 
 def largest_of_each(group: Ints, value: Ints, groups: int, *, initial: int) -> Ints:

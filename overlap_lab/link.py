@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from overlap_lab.columns import Ints, Mask, count_before, count_until, dense_codes, is_one_of, order, rows_of
+from overlap_lab.columns import (
+    Ints,
+    Mask,
+    count_before,
+    count_until,
+    dense_codes,
+    distinct,
+    is_one_of,
+    order,
+    rows_of,
+)
 from overlap_lab.intervals import outermost, spread
 from overlap_lab.native import calls_of_ops
 from overlap_lab.schema import (
@@ -157,7 +167,8 @@ def _process(trace: Trace, host: Ints, op: Ints, call: Ints) -> Ints:
 
 def _device(trace: Trace, op: Ints, call: Ints) -> Ints:
     device = _first_known(trace.device, op, call, ABSENT_DEVICE)
-    known = np.unique(device[device != ABSENT_DEVICE])
+    known = device[distinct(device)]
+    known = known[known != ABSENT_DEVICE]
     if known.size == 1:
         device[:] = known[0]
     return device

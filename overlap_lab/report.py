@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any, overload
 
 from overlap_lab.errors import UsageError
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pandas as pd
 
-__all__ = ["SCHEMA", "Better", "Column", "Finding", "Measurement", "Report", "Severity", "Table"]
+__all__ = [
+    "SCHEMA",
+    "Better",
+    "Column",
+    "ColumnRows",
+    "Finding",
+    "Measurement",
+    "Report",
+    "Severity",
+    "Table",
+]
 
 SCHEMA = "overlap_lab.report/1"
 
 Scope = Mapping[str, int]
 Cell = str | int | float | bool | None
+Row = tuple[Cell, ...]
 
 
 class Better(StrEnum):
@@ -58,12 +71,52 @@ class Column:
     """"ns", "count", "ratio", "bytes", "id" or "text"."""
 
 
+class ColumnRows(Sequence["Row"]):
+    """Rows of equally long arrays, made when they are asked for: as arrays a million take little memory.
+
+    Arrays of objects hold cells as they are.
+    """
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, *columns: npt.NDArray[Any]) -> None:
+        self._columns = columns
+
+    def __len__(self) -> int:
+        return int(self._columns[0].size)
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, at: int | slice) -> Row | tuple[Row, ...]:
+        if isinstance(at, slice):
+            return tuple(zip(*(column[at].tolist() for column in self._columns), strict=True))
+        place = range(len(self))[at]
+        return self[place : place + 1][0]
+
+    def __iter__(self) -> Iterator[Row]:
+        at_once = 1 << 12
+        return chain.from_iterable(self[at : at + at_once] for at in range(0, len(self), at_once))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (tuple, ColumnRows)):
+            return NotImplemented
+        return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows under named columns with units; a row is a tuple in the order of `columns`."""
 
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: Sequence[Row]
     title: str = ""
 
     def __repr__(self) -> str:

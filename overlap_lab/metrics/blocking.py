@@ -6,10 +6,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from overlap_lab.columns import Ints, distinct, is_one_of
+from overlap_lab.columns import (
+    Ints,
+    distinct,
+    is_one_of,
+    largest_of_each,
+    smallest_of_each,
+    sum_of_each,
+)
 from overlap_lab.intervals import clip, length, union
 from overlap_lab.metrics.catalog import measurement
 from overlap_lab.metrics.context import Context, Window
+from overlap_lab.metrics.ops import grouped
 from overlap_lab.metrics.waits import REASONS
 from overlap_lab.report import Measurement
 from overlap_lab.schema import ABSENT, ABSENT_PROCESS, Api
@@ -45,25 +53,33 @@ def host_threads(context: Context) -> tuple[Ints, Ints]:
 
 def threads_by_tag(context: Context) -> dict[str, Ints]:
     """Each `host/*` value per thread number of the link."""
+    if context.window not in context.host_values:
+        context.host_values[context.window] = _values_by_thread(context)
+    return context.host_values[context.window]
+
+
+def _values_by_thread(context: Context) -> dict[str, Ints]:
     waits, window = context.waits, context.window
     size = int(context.links.thread.max()) + 1 if len(context.trace) else 0
     whole = _clipped(waits.counted_from, waits.end, window)
     bound = _clipped(waits.counted_from, waits.bound_end, window)
     values = {
-        "host/blocked": _sum(whole, waits.thread, size),
-        "host/blocked/explicit": _sum(whole * waits.explicit, waits.thread, size),
-        "host/blocked/implicit": _sum(whole * ~waits.explicit, waits.thread, size),
-        "host/blocked/device_bound": _sum(bound, waits.thread, size),
-        "host/blocked/return_latency": _sum(whole - bound, waits.thread, size),
+        "host/blocked": sum_of_each(waits.thread, whole, size),
+        "host/blocked/explicit": sum_of_each(waits.thread, whole * waits.explicit, size),
+        "host/blocked/implicit": sum_of_each(waits.thread, whole * ~waits.explicit, size),
+        "host/blocked/device_bound": sum_of_each(waits.thread, bound, size),
+        "host/blocked/return_latency": sum_of_each(waits.thread, whole - bound, size),
     }
     for number, reason in enumerate(REASONS):
-        values[f"host/blocked/{reason}"] = _sum(whole * (waits.reason == number), waits.thread, size)
+        values[f"host/blocked/{reason}"] = sum_of_each(waits.thread, whole * (waits.reason == number), size)
     values["host/unknown_wait"] = _unions(context, waits.unknown, size)
     redundant = _inside(context, waits.redundant)
-    values["host/redundant_waits"] = _sum(np.ones_like(redundant), context.links.thread[redundant], size)
+    values["host/redundant_waits"] = sum_of_each(
+        context.links.thread[redundant], np.ones_like(redundant), size
+    )
     host = context.links.host
     queries = _inside(context, host[is_one_of(context.trace.api[host], (Api.QUERY,))])
-    values["host/polling_calls"] = _sum(np.ones_like(queries), context.links.thread[queries], size)
+    values["host/polling_calls"] = sum_of_each(context.links.thread[queries], np.ones_like(queries), size)
     values["host/polling_time"] = _unions(context, queries, size)
     values["host/polling_span"] = _spans(context, queries, size)
     return values
@@ -72,12 +88,6 @@ def threads_by_tag(context: Context) -> dict[str, Ints]:
 def _clipped(start: Ints, end: Ints, window: Window | None) -> Ints:
     first, last = clip(start, end, window)
     return last - first
-
-
-def _sum(value: Ints, thread: Ints, size: int) -> Ints:
-    total = np.zeros(size, np.int64)
-    np.add.at(total, thread, value)
-    return total
 
 
 def _inside(context: Context, rows: Ints) -> Ints:
@@ -93,17 +103,15 @@ def _unions(context: Context, rows: Ints, size: int) -> Ints:
     total = np.zeros(size, np.int64)
     start, end = clip(context.trace.start_ns[rows], context.trace.end_ns[rows], context.window)
     thread = context.links.thread[rows]
-    for one in np.unique(thread).tolist():
-        mine = thread == one
-        total[one] = length(union(start[mine], end[mine]))
+    for mine in grouped(thread):
+        total[thread[mine[0]]] = length(union(start[mine], end[mine]))
     return total
 
 
 def _spans(context: Context, rows: Ints, size: int) -> Ints:
     """Per thread the time from the start of its first call to the end of its last."""
-    total = np.zeros(size, np.int64)
     start, end = clip(context.trace.start_ns[rows], context.trace.end_ns[rows], context.window)
-    thread = context.links.thread[rows]
-    for one in np.unique(thread).tolist():
-        total[one] = int(end[thread == one].max() - start[thread == one].min())
-    return total
+    thread, limits = context.links.thread[rows], np.iinfo(np.int64)
+    first = smallest_of_each(thread, start, size, initial=limits.max)
+    last = largest_of_each(thread, end, size, initial=limits.min)
+    return np.where(first <= last, last - first, 0)

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlap_lab.columns import Ints, Mask, count_before, count_until, dense_codes, is_one_of, order
+from overlap_lab.columns import (
+    Ints,
+    Mask,
+    count_before,
+    count_until,
+    dense_codes,
+    is_one_of,
+    order,
+    sum_of_each,
+)
 from overlap_lab.metrics.floor import launch_floor
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.settings import LAUNCH_CAP_FLOORS, LAUNCH_CAP_NS
@@ -28,10 +37,10 @@ class Segments:
     gap: Ints
     """Index of the gap in the lane; -1 before the first op and after the last."""
 
-    def of(self, cause: Cause) -> int:
-        """Total length of one cause."""
-        mine = self.cause == CAUSES.index(cause)
-        return int((self.end[mine] - self.start[mine]).sum())
+    def totals(self) -> dict[Cause, int]:
+        """Total length of each cause."""
+        length = sum_of_each(self.cause, self.end - self.start, len(CAUSES))
+        return dict(zip(CAUSES, length.tolist(), strict=True))
 
 
 Pieces = tuple[Ints, Ints, Ints, Ints]

@@ -32,6 +32,8 @@ class Context(Material):
     """Per (device, stream): one entry for each process that has such a stream."""
     idle: Mapping[int, Segments]
     """Per device the gaps between its ops by cause, over the whole trace."""
+    host_values: dict[Window | None, dict[str, Ints]]
+    """Each `host/*` value per thread, by window, as far as it was asked for."""
     window: Window | None = None
 
     def within(self, window: Window | None) -> Context:
@@ -86,6 +88,7 @@ def context_of(trace: Trace, links: Link, *, shift: Mapping[int, int] | None = N
         drains=drains,
         stream_drains=stream_drains_of(ops, feeds, waits),
         idle=idle,
+        host_values={},
     )
 
 

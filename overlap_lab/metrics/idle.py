@@ -26,7 +26,7 @@ def device_idle(context: Context, device: int) -> Values:
         "device/idle": last - first - length(busy),
         "device/gaps": subtract(window, busy)[0].size,
     }
-    return values | {f"device/idle/{cause}": segments.of(cause) for cause in Cause}
+    return values | {f"device/idle/{cause}": total for cause, total in segments.totals().items()}
 
 
 def idle_segments(context: Context, device: int) -> Segments:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from overlap_lab.columns import Ints, count_before, count_until, dense_codes, order
+from overlap_lab.columns import Ints, count_before, count_until, dense_codes, distinct, order
 from overlap_lab.intervals import Intervals, union
 from overlap_lab.link import Link
 from overlap_lab.metrics.opset import OpSet
@@ -163,9 +163,11 @@ def _add_loose_streams(
 def device_lanes(ops: Ops) -> dict[int, Lane]:
     """Per device number, sorted, what ran there. Ops without a known device are one device, ABSENT_DEVICE,
     where nothing else is known; beside known devices they belong to none."""
-    numbers = np.unique(ops.device).tolist()
+    numbers = ops.device[distinct(ops.device)].tolist()
     if len(numbers) > 1:
         numbers = [number for number in numbers if number != ABSENT_DEVICE]
+    if len(numbers) == 1:
+        return {numbers[0]: lane_of(ops, np.arange(ops.device.size))}
     return {number: lane_of(ops, np.flatnonzero(ops.device == number)) for number in numbers}
 
 

@@ -18,7 +18,7 @@ from overlap_lab.metrics.overlap import overlap
 from overlap_lab.metrics.places import around, relative_start_ns
 from overlap_lab.metrics.waits import REASONS
 from overlap_lab.quality import Quality
-from overlap_lab.report import Cell, Column, Table
+from overlap_lab.report import Cell, Column, ColumnRows, Table
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, Kind
 
 __all__ = ["calls_table", "tables_of"]
@@ -43,8 +43,11 @@ def tables_of(context: Context, faults: Quality) -> dict[str, Table]:
 
 def table(columns: str, rows: Iterable[Sequence[Cell]], title: str) -> Table:
     """A table from "name:unit name:unit" and rows."""
-    named = tuple(Column(*column.split(":")) for column in columns.split())
-    return Table(named, tuple(tuple(row) for row in rows), title)
+    return Table(_named(columns), tuple(tuple(row) for row in rows), title)
+
+
+def _named(columns: str) -> tuple[Column, ...]:
+    return tuple(Column(*column.split(":")) for column in columns.split())
 
 
 def _known(values: Ints, absent: int) -> list[int | None]:
@@ -189,19 +192,19 @@ def _lead_and_recovery(
 
 def _idle_table(context: Context) -> Table:
     zero = relative_start_ns(context)
-    rows: list[Sequence[Cell]] = []
-    words = [str(cause) for cause in CAUSES]
-    for device in context.devices:
-        segments = idle_segments(context, device)
-        number = None if device == ABSENT_DEVICE else device
-        for start, end, cause in zip(
-            (segments.start - zero).tolist(),
-            (segments.end - zero).tolist(),
-            segments.cause.tolist(),
-            strict=True,
-        ):
-            rows.append((number, start, end, end - start, words[cause]))
-    return table("device:id start:ns end:ns idle:ns cause:text", rows, "Idle time by cause")
+    words = np.array([str(cause) for cause in CAUSES], object)
+    found = {device: idle_segments(context, device) for device in context.devices}
+    number = [
+        np.full(segments.start.size, None if device == ABSENT_DEVICE else device, object)
+        for device, segments in found.items()
+    ]
+    start, end, cause = (
+        np.concatenate([np.zeros(0, np.int64), *(getattr(each, name) for each in found.values())])
+        for name in ("start", "end", "cause")
+    )
+    device = np.concatenate([np.zeros(0, object), *number])
+    rows = ColumnRows(device, start - zero, end - zero, end - start, words[cause])
+    return Table(_named("device:id start:ns end:ns idle:ns cause:text"), rows, "Idle time by cause")
 
 
 def _devices_table(context: Context) -> Table:

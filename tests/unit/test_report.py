@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
 
+import numpy as np
 import pytest
 
 from overlap_lab import Report
 from overlap_lab.errors import UsageError
-from overlap_lab.report import Better, Column, Measurement, Table
+from overlap_lab.report import Better, Column, ColumnRows, Measurement, Table
 
 
 def measured(tag: str, value: int | None, **scope: int) -> Measurement:
@@ -84,3 +87,33 @@ def test_a_table_becomes_a_frame_with_its_column_names() -> None:
 
 def test_an_empty_table_keeps_its_columns() -> None:
     assert list(Table((Column("call", "text"),), ()).to_pandas().columns) == ["call"]
+
+
+def test_rows_kept_as_columns_are_the_same_rows() -> None:
+    size = 10_000
+    calls = np.array(["hipFree", None], object)[np.arange(size) % 2]
+    rows = ColumnRows(calls, np.arange(size), np.arange(size) / 4)
+    plain = tuple((("hipFree", None)[at % 2], at, at / 4) for at in range(size))
+    assert len(rows) == size
+    assert tuple(rows) == plain
+    assert (rows[7], rows[-1], rows[2:5], rows[5:2]) == (plain[7], plain[-1], plain[2:5], ())
+    assert [type(cell) for cell in rows[0]] == [str, int, float]
+    assert rows == plain
+    assert plain == rows
+    assert rows != plain[1:]
+    assert hash(rows) == hash(plain)
+    assert repr(ColumnRows(np.arange(2))) == "((0,), (1,))"
+
+
+def test_rows_kept_as_columns_end_where_rows_do() -> None:
+    rows = ColumnRows(np.arange(3))
+    with pytest.raises(IndexError):
+        rows[3]
+    assert not ColumnRows(np.arange(0))
+
+
+def test_tables_of_columns_are_copied_and_pickled_as_others_are() -> None:
+    table = Table((Column("idle", "ns"),), ColumnRows(np.arange(3)))
+    assert table == Table(table.columns, ((0,), (1,), (2,)))
+    assert copy.deepcopy(table) == pickle.loads(pickle.dumps(table)) == table
+    assert table.to_pandas()["idle"].tolist() == [0, 1, 2]
