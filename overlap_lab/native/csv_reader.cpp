@@ -28,6 +28,7 @@ char* CsvReader::room(size_t size) {
 
 bool CsvReader::read(size_t size, bool last) {
   held_ += size;
+  buffer_[held_] = '\n';  // what stands behind an empty field at the end of the text is no quote
   const size_t used = records(buffer_.data(), held_, last);
   held_ -= used;
   used_ += used;
