@@ -3,20 +3,25 @@
 #   make test       every test, C++ and Python
 #   make lint       format, lint, types, import contract, spelling
 #   make bench      how fast traces are read, against a bare json.load: CAPTURES='a.json.gz ...' SIZES='50 500'
-#   make sanitize   the C++ runtime and launcher under ThreadSanitizer and AddressSanitizer
+#   make fuzz       two minutes of fuzzing of the readers' core: FUZZ_SECONDS=3600, FUZZ_TARGETS='events csv'
+#   make sanitize   the C++ parts under ThreadSanitizer and AddressSanitizer, the readers' tests under ASan and UBSan
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --progress-bar off -q -c constraints.txt
 JOBS ?= $(shell nproc)
 DEMO_OUT ?= demo_out
+READERS_TESTS ?= tests/unit/loaders tests/unit/native tests/cases tests/end_to_end/test_samples_load.py
+
+CLANGXX ?= $(firstword $(shell for name in clang++ clang++-20 clang++-19 clang++-18 clang++-17 clang++-16 clang++-15 clang++-14; do command -v $$name; done))
 
 CPP := $(shell find hip_ext overlap_lab/native -name "*.cpp" -o -name "*.h")
+FUZZ_CPP := $(shell find tests/fuzz -name "*.cpp" -o -name "*.h")
 BUILD_INPUTS := $(CPP) $(shell find . -path ./.venv -prune -o -path ./build -prune -o \( -name CMakeLists.txt -o -name "*.cmake" \) -print) pyproject.toml
 
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
-.PHONY: bench demo test test-cpp lint format sanitize clean FORCE
+.PHONY: bench demo fuzz test test-cpp lint format sanitize sanitize-cpp sanitize-readers clean FORCE
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -37,7 +42,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	@echo "clang-format --dry-run"; $(BIN)/clang-format --dry-run -Werror $(CPP)
+	@echo "clang-format --dry-run"; $(BIN)/clang-format --dry-run -Werror $(CPP) $(FUZZ_CPP)
 	$(BIN)/lint-imports
 	@echo codespell; $(BIN)/codespell $$(git ls-files -- '*.md' '*.py' '*.h' '*.cpp' '*.toml')
 	git ls-files -z -- '*.ipynb' | xargs -0 -r $(BIN)/nbstripout --verify
@@ -45,12 +50,23 @@ lint: $(VENV)/.lint
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $(CPP)
+	$(BIN)/clang-format -i $(CPP) $(FUZZ_CPP)
 
 bench: $(VENV)/.built
 	$(BIN)/python scripts/bench_readers.py $(CAPTURES) --sizes $(or $(SIZES),50)
 
-sanitize: $(VENV)/.tools
+fuzz: $(VENV)/.tools
+	@command -v "$(CLANGXX)" >/dev/null || \
+	  { echo "make: fuzzing needs clang++ and its runtime (Debian: clang and libclang-rt-14-dev), or CLANGXX=/path/to/clang++"; exit 2; }
+	@$(BIN)/cmake -S . -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER="$(CLANGXX)" -DHIP_EXT_BINDING=OFF -DHIP_EXT_TESTS=OFF \
+	    -DOVERLAP_LAB_FUZZ=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja >build/fuzz.log 2>&1 || { cat build/fuzz.log; exit 1; }
+	@$(BIN)/cmake --build build/fuzz --target fuzz_targets
+	@$(BIN)/python scripts/fuzz.py run --seconds $(or $(FUZZ_SECONDS),120) $(FUZZ_TARGETS)
+
+sanitize: sanitize-cpp sanitize-readers
+
+sanitize-cpp: $(VENV)/.tools
 	@set -e; for kind in thread address; do \
 	  echo "== $$kind sanitizer"; \
 	  $(BIN)/cmake -S . -B build/sanitize-$$kind -G Ninja -DHIP_EXT_BINDING=OFF -DHIP_EXT_TARGET=host \
@@ -59,6 +75,17 @@ sanitize: $(VENV)/.tools
 	  $(BIN)/cmake --build build/sanitize-$$kind; \
 	  $(BIN)/ctest --test-dir build/sanitize-$$kind --output-on-failure; \
 	done
+
+# The tests of the readers, with the core that they call built under both sanitizers. Leaks are left
+# out: Python has its own.
+sanitize-readers: $(VENV)/.test
+	@echo "== the readers' tests under the address and undefined-behaviour sanitizers"
+	@$(BIN)/cmake -S . -B build/sanitize-readers -G Ninja -DHIP_EXT_TESTS=OFF -DHIP_EXT_SANITIZE=address,undefined \
+	    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPython_EXECUTABLE=$(abspath $(BIN))/python \
+	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja >build/sanitize.log 2>&1 || { cat build/sanitize.log; exit 1; }
+	@$(BIN)/cmake --build build/sanitize-readers --target _native
+	@PATH="$(abspath $(BIN)):$$PATH" scripts/with_sanitizers.sh build/sanitize-readers \
+	    python -m pytest -q -n $(JOBS) $(READERS_TESTS)
 
 clean:
 	rm -rf build $(VENV) $(DEMO_OUT)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from hypothesis import settings
@@ -11,3 +13,17 @@ settings.register_profile("no deadline", deadline=None)  # a busy machine is no 
 settings.load_profile("no deadline")
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+
+def _take_core(path: str) -> None:
+    """Let the readers use the compiled core at `path`, such as one built with sanitizers."""
+    spec = spec_from_file_location("overlap_lab._native", path)
+    assert spec is not None
+    assert spec.loader is not None
+    core = module_from_spec(spec)
+    spec.loader.exec_module(core)
+    sys.modules["overlap_lab._native"] = core
+
+
+if tested := os.environ.get("OVERLAP_LAB_TESTED_CORE"):
+    _take_core(tested)

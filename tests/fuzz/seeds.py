@@ -1,0 +1,134 @@
+"""Inputs that the fuzz targets start from, made from the cases and from text that is written here."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+__all__ = ["SEEDS"]
+
+_CASES: Final = Path(__file__).parents[1] / "cases" / "data"
+_LONGEST: Final = 6000
+
+
+def _event_lists() -> Iterator[bytes]:
+    """What stands behind the bracket that opens the events, of each case."""
+    for path in sorted(_CASES.glob("**/*.json")):
+        text = path.read_bytes()
+        if path.name == "expected.json" or b'"ph"' not in text:
+            continue
+        begin = text.find(b"[", max(text.find(b'"traceEvents"'), 0)) + 1
+        yield text[begin:]
+
+
+def _events() -> Iterator[bytes]:
+    settings = (b"\x40\x01\x00", b"\x71\x05\x00", b"\x9e\x09\x00", b"\xec\xff\x03")
+    for at, text in enumerate(_event_lists()):
+        yield settings[at % len(settings)] + text[:_LONGEST]
+        if len(text) > _LONGEST:
+            yield settings[at % len(settings)] + text[-_LONGEST:]
+    odd = [
+        {
+            "ph": "X",
+            "cat": "Kernel",
+            "name": "k\u00e9\U0001f600",
+            "ts": "1.5",
+            "dur": 1e3,
+            "pid": 0,
+            "tid": 7,
+        },
+        {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "python", "labels": ["CPU", None]}},
+        {"ph": "B", "cat": "user_annotation", "name": 5, "ts": 1, "pid": "a", "tid": -1, "args": []},
+        {"ph": "E", "ts": 2.25, "pid": "a", "tid": -1},
+        {
+            "ph": "X",
+            "cat": "\u212aernel",
+            "ts": float("nan"),
+            "args": {"graph id": 0, "queue": 1, "hsa_queue": 2},
+        },
+    ]
+    for indent, escape in ((None, True), (1, False), (4, True)):
+        yield b"\x80\x07\x00" + json.dumps(odd, indent=indent, ensure_ascii=escape)[1:].encode()
+    yield b'\x80\x07\x001, [2.5e-3, [-0, []]], "a\\u00e9\\ud83d\\ude00", {}, null, -Infinity]'
+
+
+def _text() -> Iterator[bytes]:
+    numbers = "0 -0 1.5 1700000000000000.123 -12.25 9223372036854775807 18446744073709551615 1.5e3 25E-4 1e+2"
+    yield from (number.encode() for number in numbers.split())
+    yield b"hipLaunchKernel\nhipMemcpyAsync\nhipLaunchKernel\n\nvoid f<int>(long)"
+    yield "\u00e9\u20ac\U0001f600".encode() + b"\xed\xa0\x80\xf4\x90\x80\x80\xc0\x80\xe0\x9f\xf0"
+    yield bytes([0xC0, 0x3D, 0xC4, 0x00, 0x83, 0x41, 0, 1, 2, 3, 4, 5, 6, 7])
+
+
+def _csv() -> Iterator[bytes]:
+    for path in sorted(_CASES.glob("**/*.csv")):
+        lines = path.read_bytes().split(b"\n")
+        count = min(lines[0].count(b","), 7)
+        rows = [b",".join(line.split(b",")[: count + 1]) for line in lines]
+        yield bytes([count | 0x68]) + b"\xe7\xb9" + b"\n".join(rows)
+    yield b'\x3a\x2d\x01"a","b ""c""",3\r\n1,2,"x\ny"\r\n\r\n1,"2"x,3\r4, 5 ,6\n7,8'
+    yield b"\x29\x06\x009223372036854775807,9223372036854775808\n-1,0x5\n,\xc2\xb9\n"
+
+
+def _parts() -> Iterator[bytes]:
+    for at, seed in enumerate(_events()):
+        yield (b"\x3f\x00\x02", b"\xff\x00\x03", b"\x20\x01\x01")[at % 3] + seed[3:]
+
+
+def _order() -> Iterator[bytes]:
+    yield b"\x00\x03" + bytes([0x10, 100, 0x10, 50, 0x10, 20, 0x30, 5, 0xF0, 9, 0x14, 0, 0x05, 40])
+    yield b"\x00\xff" + bytes(range(64))
+    for settings in range(8):
+        yield bytes([1, settings, settings, 0x3A, 0x71, 4, settings]) + bytes(range(0, 256, 3))
+    yield bytes([1, 0xF2, 2, 0x3A, 0x71, 10, 0xFF, 0x7F])
+    yield bytes([1, 0xF7, 1, 0x33, 0xB3, 31, 0xFF, 0xFF])
+
+
+def _sqlite() -> Iterator[bytes]:
+    rows = [(n, n * 10**n, text) for n, text in enumerate(["x", "", "y" * 40, "z" * 3000, "\u00e9"])]
+    odd = [(None, 1.5, "12abc"), ("7", b"blob", None), (-(2**63), "text", "x")]
+    later = ["ALTER TABLE t ADD COLUMN d INTEGER", "ALTER TABLE t ADD COLUMN e TEXT DEFAULT 'y'"]
+    plain = "t (a INTEGER, b INTEGER, c TEXT)"
+    images = (
+        _image(512, plain, rows),
+        _image(512, "t (a, b, c)", [*rows, *odd]),
+        _image(1024, "t (a INTEGER PRIMARY KEY, b INTEGER, c TEXT)", rows),
+        _image(4096, "t (a INTEGER, b INTEGER, c TEXT, PRIMARY KEY (a, c)) WITHOUT ROWID", rows),
+        _image(512, plain, [(n, n % 7, "xyz"[n % 3]) for n in range(90)], later),
+    )
+    for image in images:
+        for choice in (0, 1, 2, 4, 8, 12, 16, 20, 24, 28):
+            yield bytes([choice]) + image
+    yield b"\x02" + _image(512, plain, [(n, -n, "many leaves" * (n % 5)) for n in range(1500)])
+
+
+def _image(
+    page_size: int, table: str, rows: list[tuple[object, ...]], later: list[str] | None = None
+) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "made.db"
+        with closing(sqlite3.connect(path)) as file:
+            file.executescript(f"PRAGMA page_size={page_size}; CREATE TABLE {table};")
+            file.execute("CREATE TABLE s (id INTEGER PRIMARY KEY, string TEXT)")
+            file.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+            file.executemany("INSERT INTO s VALUES (?, ?)", [(n, f"name {n}") for n in range(40)])
+            for statement in later or ["CREATE INDEX i ON t (c)"]:
+                file.execute(statement)
+            file.commit()
+        return path.read_bytes()
+
+
+SEEDS: Final[dict[str, Callable[[], Iterator[bytes]]]] = {
+    "csv": _csv,
+    "events": _events,
+    "order": _order,
+    "parts": _parts,
+    "sqlite": _sqlite,
+    "text": _text,
+}
+"""By the name of the target."""

@@ -1,0 +1,92 @@
+// Threads that are stopped: the laws hold also under ThreadSanitizer, which sees what races.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "event_parts.h"
+#include "law.h"
+#include "threads.h"
+
+namespace {
+
+using fuzz::require;
+using overlap_native::Stop;
+using overlap_native::Task;
+
+struct Interrupted : std::runtime_error {
+  Interrupted() : std::runtime_error("interrupted") {}
+};
+
+template <class Error, class Work>
+bool throws(const Work& work) {
+  try {
+    work();
+  } catch (const Error&) {
+    return true;
+  }
+  return false;
+}
+
+void wait_for(const Stop& stop) {
+  while (!stop.asked()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void an_interrupt_stops_all_tasks() {
+  const std::vector<Task> tasks(4, wait_for);
+  require(
+      throws<Interrupted>([&] { overlap_native::run_tasks(tasks, [] { throw Interrupted(); }); }),
+      "what the caller throws comes out");
+}
+
+void a_failure_stops_the_others() {
+  const std::vector<Task> tasks = {wait_for, [](const Stop&) { throw std::length_error("x"); },
+                                   wait_for};
+  require(throws<std::length_error>([&] { overlap_native::run_tasks(tasks, [] {}); }),
+          "what a task throws comes out");
+}
+
+void parts_cover_all_rows_once() {
+  constexpr size_t kRows = 100003;
+  std::vector<int> met(kRows);
+  std::atomic<size_t> parts{0};
+  overlap_native::for_parts(kRows, 10, [&](size_t begin, size_t end) {
+    ++parts;
+    for (size_t row = begin; row < end; ++row) ++met[row];
+  });
+  for (const int times : met) require(times == 1, "each row is met once");
+  require(parts == overlap_native::thread_count(), "each core has its part");
+}
+
+/// A list without an end, which an interrupt leaves unread.
+void an_interrupt_stops_the_reading_of_a_file() {
+  constexpr size_t kEvents = 400000;
+  std::string text = "[";
+  for (size_t i = 0; i < kEvents; ++i) {
+    text +=
+        R"({"ph": "X", "cat": "kernel", "name": "k", "ts": 1.5, "dur": 2, "args": {"stream": 7}},)";
+  }
+  const int file = memfd_create("events", MFD_CLOEXEC);
+  require(write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()), "written");
+  overlap_native::EventParser parser(overlap_native::fastest_path());
+  const overlap_native::PartSize parts{1 << 12, 4};
+  const bool stopped = throws<Interrupted>(
+      [&] { overlap_native::parse_file({file, 1}, parts, parser, [] { throw Interrupted(); }); });
+  close(file);
+  require(stopped || parser.events == kEvents, "the reading stops, or was done before 30 ms");
+}
+
+}  // namespace
+
+int main() {
+  an_interrupt_stops_all_tasks();
+  a_failure_stops_the_others();
+  parts_cover_all_rows_once();
+  an_interrupt_stops_the_reading_of_a_file();
+  return 0;
+}
