@@ -2,7 +2,8 @@
 #   make demo       run the main job: three workspace modes on the CPU host target, compared
 #   make test       every test, C++ and Python
 #   make lint       format, lint, types, import contract, spelling
-#   make bench      how fast traces are read, against a bare json.load: CAPTURES='a.json.gz ...' SIZES='50 500'
+#   make bench      speed and memory against peers, as a table: BENCH=quick|default|full (3, 15, 20 minutes),
+#                   ROWS='kineto csv ...' CAPTURES='a.json.gz ...' FOLDER=keep/files/there RESUME=1 WRITE=1
 #   make fuzz       two minutes of fuzzing of the readers' core: FUZZ_SECONDS=3600, FUZZ_TARGETS='events csv'
 #   make sanitize   the C++ parts under ThreadSanitizer and AddressSanitizer, the readers' tests under ASan and UBSan
 PYTHON ?= python3
@@ -53,7 +54,9 @@ format: $(VENV)/.lint
 	$(BIN)/clang-format -i $(CPP) $(FUZZ_CPP)
 
 bench: $(VENV)/.built
-	$(BIN)/python scripts/bench_readers.py $(CAPTURES) --sizes $(or $(SIZES),50)
+	$(BIN)/python -m scripts.bench $(or $(BENCH),default) $(if $(ROWS),--rows $(ROWS)) \
+	    $(if $(CAPTURES),--captures $(CAPTURES)) $(if $(FOLDER),--folder $(FOLDER)) \
+	    $(if $(RESUME),--resume) $(if $(WRITE),--write)
 
 fuzz: $(VENV)/.tools
 	@command -v "$(CLANGXX)" >/dev/null || \
