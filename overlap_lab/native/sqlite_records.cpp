@@ -110,6 +110,7 @@ bool Record::parse(const uint8_t* header, size_t size) {
 }
 
 bool Record::gather(const uint8_t* local, size_t size, uint64_t wanted, uint32_t overflow) {
+  if (wanted > uint64_t{file_.pages()} * file_.page_size()) return false;  // pages in a circle
   gathered_.assign(local, local + size);
   page_.resize(file_.page_size() + kPageSlack);
   while (gathered_.size() < wanted) {

@@ -60,18 +60,21 @@ bool TablePart::read(const Leaves& leaves, size_t begin, size_t end, const Stop&
     }
     if (!file_.read(leaves.pages[begin], count, pages_.data())) return false;
     for (size_t page = 0; page < count; ++page) {
-      if (!read_page(pages_.data() + page * file_.page_size())) return false;
+      if (!read_page(pages_.data() + page * file_.page_size(), leaves.pages.size() == 1)) {
+        return false;
+      }
     }
     begin += count;
   }
   return true;
 }
 
-bool TablePart::read_page(const uint8_t* page) {
+bool TablePart::read_page(const uint8_t* page, bool only) {
   PageHeader header{};
   if (!PageHeader::of(page, file_.content_size(), header) || !header.leaf || !room(header.cells)) {
     return false;
   }
+  if (header.cells == 0 && !only) return false;  // only an empty table has such a page
   for (size_t number = 0; number < header.cells; ++number) {
     const size_t cell = header.cell(page, number, file_.content_size());
     if (cell == 0 || !record_.open(page, cell)) return false;

@@ -40,7 +40,7 @@ class TablePart {
   std::vector<PartColumn> columns;
 
  private:
-  bool read_page(const uint8_t* page);
+  bool read_page(const uint8_t* page, bool only);
   bool room(size_t more);
   bool wanted(bool& known) const;
   bool add_row();
