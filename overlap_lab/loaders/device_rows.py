@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from overlap_lab.loaders.alike import Lookup, alike
+from overlap_lab.columns import dense_codes, is_one_of, order, rows_of
 from overlap_lab.loaders.building import Columns, Findings
 from overlap_lab.schema import ABSENT, ABSENT_PROCESS, DEVICE_KINDS, NO_CORRELATION, Api, CopyKind, Kind
 from overlap_lab.trace import Column, Mask
@@ -23,34 +23,60 @@ _FILL_KERNEL: Final = re.compile(r"__amd_rocclr_fill(?:Buffer|Image)|hip_host_fi
 _COPIES: Final = (Api.MEMCPY, Api.MEMCPY_ASYNC)
 _FILLS: Final = (Api.MEMSET, Api.MEMSET_ASYNC)
 
-_TOP_BIT: Final = np.uint64(1 << 63)
+_SPARE: Final = 1 << 20
 
 
-def call_rows(columns: Columns, wanted: Mask) -> Column:
+def call_rows(columns: Columns, wanted: Column) -> Column:
     """For each wanted row, the row of the host call with its id that started last before it; -1 for none.
 
     Ids are compared within a part, and within a process where the wanted row has one.
     """
-    calls = columns["kind"] == Kind.API
-    rows = np.flatnonzero((calls | wanted) & (columns["correlation"] != NO_CORRELATION))
-    all_known = bool((columns["process"][rows] != ABSENT_PROCESS).all())
-    ids = (columns["correlation"] ^ _TOP_BIT).view(np.int64)  # the id 0, which is none, becomes ABSENT
-    rows = rows[Lookup(ids[wanted]).rows(ids[rows]) >= 0]  # most calls have no wanted row: sort none of them
-    owner = columns["process"][rows] if all_known else np.zeros(len(rows), np.int32)
-    _, key = alike(ids[rows], columns["part"][rows], owner)
-    is_op = wanted[rows]
-    order = np.lexsort((is_op, columns["start_ns"][rows], key))
-    rows, key, is_op = rows[order], key[order], is_op[order]
+    found = np.full(len(wanted), -1, np.int64)
+    linked = np.flatnonzero(columns["correlation"][wanted] != NO_CORRELATION)
+    ops = wanted[linked]
+    calls = rows_of(columns["kind"], (Kind.API,))
+    if not ops.size or not calls.size:
+        return found
+    all_known = _all_known(columns["process"], calls, ops, columns["correlation"])
+    calls = _with_ids(columns["correlation"], calls, ops)
+    rows = np.concatenate([calls, ops])
+    keys = [columns["correlation"][rows], columns["part"][rows]]
+    if all_known:
+        keys.append(columns["process"][rows])
+    key, is_op = dense_codes(*keys), np.arange(len(rows)) >= calls.size
+    order_of = order(key, columns["start_ns"][rows], is_op.view(np.uint8))
+    rows, key, is_op = rows[order_of], key[order_of], is_op[order_of]
     place = np.arange(len(rows))
-    before = np.maximum.accumulate(np.where(is_op, -1, place)) if len(rows) else place
+    before = np.maximum.accumulate(np.where(is_op, -1, place))
     after = np.minimum.accumulate(np.where(is_op, len(rows), place)[::-1])[::-1]
     same = (before >= 0) & (key[before] == key)
     later = np.minimum(after, len(rows) - 1)
     other = (after < len(rows)) & (key[later] == key)
     chosen = np.where(same, rows[before], np.where(other, rows[later], -1))
-    found = np.full(len(wanted), -1, np.int64)
-    found[rows[is_op]] = chosen[is_op]
-    return found[wanted]
+    found[linked[order_of[is_op] - calls.size]] = chosen[is_op]
+    return found
+
+
+def _all_known(process: Column, calls: Column, ops: Column, ids: Column) -> bool:
+    """Whether the process of every call with an id is known, and of every op."""
+    if process.min() != ABSENT_PROCESS:
+        return True
+    unknown = calls[process[calls] == ABSENT_PROCESS]
+    return not (ids[unknown] != NO_CORRELATION).any() and not (process[ops] == ABSENT_PROCESS).any()
+
+
+def _with_ids(ids: Column, calls: Column, ops: Column) -> Column:
+    """The calls that have the id of some op: of most calls nobody asks."""
+    wanted = ids[ops]
+    low = wanted.min()
+    span = int(wanted.max() - low)
+    near = ids[calls] - low  # smaller ids come out above all others
+    if span > 8 * len(ids) + _SPARE:
+        return np.asarray(calls[np.isin(ids[calls], wanted)])
+    inside = np.flatnonzero(near <= span)
+    asked = np.zeros(span + 1, np.bool_)
+    asked[wanted - low] = True
+    return np.asarray(calls[inside[asked[near[inside]]]])
 
 
 def adopt_processes(columns: Columns, group: Column) -> None:
@@ -59,20 +85,22 @@ def adopt_processes(columns: Columns, group: Column) -> None:
     With one process in the part it is that one. With several (merged ranks): the only process whose calls
     have the row's id; else the process of most rows of the same group (the writer's label of the device).
     """
-    orphans = (columns["process"] == ABSENT_PROCESS) & np.isin(
-        columns["kind"], (*DEVICE_KINDS, Kind.SYNC, Kind.DEVICE_RANGE)
-    )
-    calls = columns["kind"] == Kind.API
+    orphans = columns["process"] == ABSENT_PROCESS
+    if not orphans.any():
+        return
+    orphans &= is_one_of(columns["kind"], (*DEVICE_KINDS, Kind.SYNC, Kind.DEVICE_RANGE))
+    calls = rows_of(columns["kind"], (Kind.API,))
+    process, part_of_call = columns["process"][calls], columns["part"][calls]
     for part in np.unique(columns["part"][orphans]).tolist():
         mine = orphans & (columns["part"] == part)
-        own = np.unique(columns["process"][calls & (columns["part"] == part)])
-        if own.size == 1:
+        own = process[part_of_call == part]
+        if own.size and own.min() == own.max():
             columns["process"][mine] = own[0]
         elif own.size:
-            columns["process"][mine] = _elected(columns, mine, calls & (columns["part"] == part), group)
+            columns["process"][mine] = _elected(columns, mine, calls[part_of_call == part], group)
 
 
-def _elected(columns: Columns, mine: Mask, calls: Mask, group: Column) -> Column:
+def _elected(columns: Columns, mine: Mask, calls: Column, group: Column) -> Column:
     pairs = np.unique(
         np.stack([columns["correlation"][calls], columns["process"][calls]]).astype(np.uint64), axis=1
     )
@@ -83,7 +111,7 @@ def _elected(columns: Columns, mine: Mask, calls: Mask, group: Column) -> Column
     at = np.minimum(np.searchsorted(ids, columns["correlation"][mine]), len(ids) - 1)
     process = np.where(ids[at] == columns["correlation"][mine], owner[at], ABSENT_PROCESS)
     if (process == ABSENT_PROCESS).all():
-        linked = call_rows(columns, mine)
+        linked = call_rows(columns, np.flatnonzero(mine))
         process = np.where(linked >= 0, columns["process"][linked], ABSENT_PROCESS)
     labels = group[mine]
     for label in np.unique(labels).tolist():
@@ -98,14 +126,15 @@ def class_blit_kernels(columns: Columns, names: Sequence[str], findings: Finding
     """Turn ROCm's copy and fill kernels into copies and memsets where their call is one, in place."""
     copy_names = np.array([bool(_COPY_KERNEL.match(name)) for name in names], bool)
     fill_names = np.array([bool(_FILL_KERNEL.match(name)) for name in names], bool)
-    blit = (columns["kind"] == Kind.KERNEL) & (copy_names | fill_names)[columns["name"]]
-    if not blit.any():
+    blit_names = copy_names | fill_names
+    if not blit_names.any():
         return
-    linked = call_rows(columns, blit)
+    rows = np.flatnonzero(blit_names[columns["name"]])
+    rows = rows[columns["kind"][rows] == Kind.KERNEL]
+    linked = call_rows(columns, rows)
     api = np.where(linked >= 0, columns["api"][linked], Api.NONE)
     copies = np.isin(api, _COPIES)
     fills = np.isin(api, _FILLS)
-    rows = np.flatnonzero(blit)
     columns["kind"][rows[copies]] = Kind.MEMCPY
     columns["kind"][rows[fills]] = Kind.MEMSET
     if copies.any() or fills.any():
@@ -120,18 +149,29 @@ def fill_copies_from_calls(columns: Columns) -> None:
 
     ROCm shows pinned and blit copies as device to device; the call's own `kind` argument is right.
     """
-    copies = np.isin(columns["kind"], (Kind.MEMCPY, Kind.MEMSET))
-    if not copies.any():
+    rows = rows_of(columns["kind"], (Kind.MEMCPY, Kind.MEMSET))
+    if not rows.size or not _calls_say_more(columns):
         return
-    rows, linked = np.flatnonzero(copies), call_rows(columns, copies)
+    linked = call_rows(columns, rows)
     rows, linked = rows[linked >= 0], linked[linked >= 0]
     kind = columns["copy_kind"]
     vague = np.isin(kind[rows], (CopyKind.UNKNOWN, CopyKind.DEVICE_TO_DEVICE))
     said = kind[linked] != CopyKind.UNKNOWN
-    kind[rows[vague & said]] = kind[linked[vague & said]]
+    _copy(kind, linked, rows, vague & said)
     size = columns["bytes"]
     missing = (size[rows] == ABSENT) & (size[linked] != ABSENT)
-    size[rows[missing]] = size[linked[missing]]
+    _copy(size, linked, rows, missing)
+
+
+def _copy(column: Column, source: Column, target: Column, wanted: Mask) -> None:
+    if wanted.any():  # else the column may be one that cannot be written
+        column[target[wanted]] = column[source[wanted]]
+
+
+def _calls_say_more(columns: Columns) -> bool:
+    """Whether some host call knows a direction or a size."""
+    known = (columns["copy_kind"] != CopyKind.UNKNOWN) | (columns["bytes"] != ABSENT)
+    return bool((known & (columns["kind"] == Kind.API)).any())
 
 
 def copy_sides(said: Column, source: Column, target: Column, gpus: set[int]) -> tuple[Column, Column]:

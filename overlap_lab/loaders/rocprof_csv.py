@@ -18,7 +18,7 @@ from overlap_lab.loaders.api_names import api_codes, copy_directions
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
 from overlap_lab.loaders.csv_reading import read_tables
 from overlap_lab.loaders.csv_sets import prefix_of
-from overlap_lab.loaders.csv_table import Table, TableKind
+from overlap_lab.loaders.csv_table import TRACE_KINDS, Table, TableKind
 from overlap_lab.loaders.device_rows import (
     adopt_processes,
     class_blit_kernels,
@@ -36,6 +36,8 @@ _DIRECTIONS: Final = {
     "DEVICE_TO_DEVICE": CopyKind.DEVICE_TO_DEVICE,
     "HOST_TO_HOST": CopyKind.HOST_TO_HOST,
 }
+_PROCESSES: Final = 1 << 31
+"""No process id is as large."""
 _PASSED_OVER: Final = {
     TableKind.STATISTICS: "statistics",
     TableKind.COUNTERS: "hardware counters",
@@ -92,6 +94,7 @@ class _Reader:
         self.agents: dict[int, str] = {}
         self.has_streams = False
         self._gpus: set[int] = set()
+        self._process_of_thread = _owners([part for parts in tables for part in parts])
         parts = [part for parts in tables for part in parts]
         agents = [part for part in parts if part.kind is TableKind.AGENTS]
         for table in agents:
@@ -127,9 +130,20 @@ class _Reader:
             "start_ns": table.integers("start_timestamp"),
             "end_ns": table.integers("end_timestamp"),
             "correlation": table.ids("correlation_id"),
-            "process": table.integers("process_id"),
+            "process": self._processes(table),
             "thread": table.integers("thread_id"),
         }
+
+    def _processes(self, table: Table) -> Column:
+        """The process of each row; of one without that of its thread, if that is in no other process."""
+        process, thread = table.integers("process_id"), table.integers("thread_id")
+        lost = (process <= ABSENT_PROCESS) | (process >= _PROCESSES)
+        if not self._process_of_thread or not lost.any():
+            return process
+        first, place = alike(thread)
+        owners = [self._process_of_thread.get(number, ABSENT) for number in thread[first].tolist()]
+        owner = looked_up(np.array(owners, np.int64), place)
+        return owner if lost.all() else np.where(lost, owner, process)
 
     def _add_calls(self, parts: list[Table]) -> None:
         ranges = []
@@ -188,26 +202,29 @@ class _Reader:
 
     def complete(self, rows: Columns, files: Sequence[Path], findings: Findings) -> None:
         """Fill in, in place, the process of device rows and what blit kernels were."""
-        _by_thread(rows)
         adopt_processes(rows, rows["device"].astype(np.int64))
         unknown = rows["process"] == ABSENT_PROCESS
         if unknown.any():
             prefix = prefix_of(files[0]).rpartition("_")[2]
-            if prefix.isdecimal() and int(prefix) < 1 << 31:
+            if prefix.isdecimal() and int(prefix) < _PROCESSES:
                 rows["process"][unknown] = int(prefix)
                 findings.note(f"The process id {prefix} is taken from the file name.")
         class_blit_kernels(rows, self._builder.names(), findings)
         fill_copies_from_calls(rows)
 
 
-def _by_thread(rows: Columns) -> None:
-    """Give device rows the process of their thread, where the calls of one process alone have it."""
-    calls = (rows["process"] != ABSENT_PROCESS) & (rows["thread"] != ABSENT)
-    pair = np.flatnonzero(calls)[alike(rows["thread"][calls], rows["process"][calls])[0]]
-    threads, first, owners = np.unique(rows["thread"][pair], return_index=True, return_counts=True)
-    threads, process = threads[owners == 1], rows["process"][pair][first[owners == 1]]
-    lost = np.flatnonzero((rows["process"] == ABSENT_PROCESS) & np.isin(rows["thread"], threads))
-    rows["process"][lost] = process[np.searchsorted(threads, rows["thread"][lost])]
+def _owners(tables: Sequence[Table]) -> dict[int, int]:
+    """The process of each thread that is in the rows of one process alone."""
+    seen: dict[int, set[int]] = {}
+    for table in tables:
+        if table.kind not in TRACE_KINDS or not table.has("process_id") or not table.has("thread_id"):
+            continue
+        process, thread = table.integers("process_id"), table.integers("thread_id")
+        first, _ = alike(thread, process)
+        for number, owner in zip(thread[first].tolist(), process[first].tolist(), strict=True):
+            if number != ABSENT and ABSENT_PROCESS < owner < _PROCESSES:
+                seen.setdefault(number, set()).add(owner)
+    return {thread: owners.pop() for thread, owners in seen.items() if len(owners) == 1}
 
 
 def _picked(names: Coded, columns: Columns, rows: Column) -> tuple[Coded, Columns]:
