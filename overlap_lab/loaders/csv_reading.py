@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from overlap_lab.errors import InputError, MissingDependency
+from overlap_lab.loaders.ahead import pieces_ahead
 from overlap_lab.loaders.alike import Coded
 from overlap_lab.loaders.building import Findings
 from overlap_lab.loaders.content import head, opened
@@ -24,7 +25,6 @@ __all__ = ["read_tables"]
 
 _PART: Final = 32 << 20
 """Bytes that a thread reads before it takes the next part."""
-_PIECE: Final = 1 << 18
 _FIELDS: Final = {
     **dict.fromkeys(TIMES, Field.TIME),
     **dict.fromkeys(("process_id", "thread_id", "correlation_id", "stream_id", "queue_id"), Field.INTEGER),
@@ -114,7 +114,7 @@ def _read(requests: Sequence[_Request | None]) -> dict[Path, tuple[_Parts, bool]
 def _read_packed(request: _Request) -> tuple[_Parts, bool] | None:
     reader, skipped, last = CsvReader(request.fields), request.begin, b""
     with opened(request.path) as stream:
-        while piece := stream.read(_PIECE):
+        for piece in pieces_ahead(stream):
             last = piece[-1:]
             text, skipped = piece[skipped:], max(skipped - len(piece), 0)
             if not reader.read(text, last=False):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from overlap_lab.errors import InputError
+from overlap_lab.loaders.ahead import pieces_ahead
 from overlap_lab.loaders.call_arguments import SIZES, STREAM_TYPES
 from overlap_lab.loaders.content import opened
 from overlap_lab.loaders.packed import is_packed
@@ -20,7 +21,6 @@ __all__ = ["Part", "ReadProcess", "read_columns"]
 
 _PART: Final = 16 << 20
 """Bytes that a thread reads before it takes the next part."""
-_PIECE: Final = 1 << 18
 _WANTED: Final = (["stream", "kind", *SIZES], list(STREAM_TYPES))
 """Names and types of the arguments that say something."""
 
@@ -65,7 +65,7 @@ def _read_packed(path: Path) -> list[Any] | None:
     parser, first = RecordParser(*_WANTED), True
     try:
         with opened(path) as stream:
-            while piece := stream.read(_PIECE):
+            for piece in pieces_ahead(stream):
                 text = piece.removeprefix(codecs.BOM_UTF8) if first else piece
                 first = False
                 if not parser.read(text, last=False):
