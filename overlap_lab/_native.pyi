@@ -247,6 +247,7 @@ def read_so_far() -> tuple[int, int]:
     """Bytes of files, and rows of databases, that all readers of this process have read."""
 
 _Ints = npt.NDArray[np.int64]
+_Whole = npt.NDArray[np.signedinteger[Any]]
 
 class Side(Enum):
     LEFT = 0
@@ -260,7 +261,10 @@ class Fold(Enum):
 def dense_codes(columns: list[_Column]) -> _Ints:
     """A number for each row of integer columns, without holes, in the order of the distinct rows."""
 
-def positions(ordered: _Ints, asked: _Ints, side: Side) -> _Ints:
+def distinct_rows(columns: list[_Column]) -> _Ints:
+    """The first row of each distinct one, in the columns' order."""
+
+def positions(ordered: _Whole, asked: _Whole, side: Side) -> _Ints:
     """What np.searchsorted gives; quick where the numbers asked for are in order, or nearly so."""
 
 def last_below(values: _Ints, low: _Ints, high: _Ints, limit: _Ints) -> _Ints:
@@ -272,7 +276,7 @@ def are_members(column: _Column, members: int) -> npt.NDArray[np.bool_]:
 def rows_among(column: _Column, members: int) -> _Ints:
     """The rows of which that is so."""
 
-def fold_groups(group: _Ints, value: _Ints, groups: int, fold: Fold, initial: int) -> _Ints:
+def fold_groups(group: _Whole, value: _Ints, groups: int, fold: Fold, initial: int) -> _Ints:
     """`initial` folded with the values of each group, which are numbered from 0 to `groups` - 1."""
 
 def reach_before(stream: _Ints, enqueue: _Ints, end: _Ints) -> _Ints:
@@ -290,12 +294,15 @@ def calls_of_ops(keys: list[_Column], start_ns: _Ints, rows: _Ints, calls: int) 
     `rows` are those of the calls, then those of the ops.
     """
 
-def outermost(group: _Ints, start: _Ints, end: _Ints) -> _Ints:
+def outermost(group: _Whole, start: _Ints, end: _Ints) -> _Ints:
     """See `intervals.outermost`."""
 
-_OnThreads = tuple[_Ints, _Ints, _Ints]
-
-def innermost_rows(kind: _Column, rows: _OnThreads, wanted: int, moments: _OnThreads) -> _Ints:
+def innermost_rows(
+    kind: _Column,
+    rows: tuple[npt.NDArray[np.int32], _Ints, _Ints],
+    wanted: int,
+    moments: tuple[_Ints, _Ints, _Ints],
+) -> _Ints:
     """Per moment the last row of a kind, on its thread, that begins no later and ends no earlier, or -1.
 
     Rows and moments are given by thread number, start and end; the rows are ordered by start.

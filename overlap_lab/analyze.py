@@ -19,7 +19,7 @@ from overlap_lab.metrics.provenance import source_of
 from overlap_lab.metrics.run_ahead import queue_peaks, run_ahead
 from overlap_lab.metrics.steps import steps_table
 from overlap_lab.metrics.tables import tables_of
-from overlap_lab.quality import Quality, negative_rows_closed, overlong_ops_clipped, quality
+from overlap_lab.quality import Quality, negative_rows_closed, overlong_ops_clipped, overruns, quality
 from overlap_lab.report import Measurement, Report
 from overlap_lab.schema import ABSENT_DEVICE, EARLIEST_NS, LATEST_NS, Cause
 from overlap_lab.trace import Trace
@@ -53,8 +53,10 @@ def analyze(trace: Trace, *, window: tuple[int, int] | None = None, steps: bool 
         raise UsageError(f"analyze: the window {window[0]}:{window[1]} is no time of any trace")
     closed = negative_rows_closed(trace)
     links = link(closed)
-    repaired = overlong_ops_clipped(closed, links)
-    faults = quality(trace, repaired, links)
+    runs = overruns(closed, links)
+    repaired = overlong_ops_clipped(closed, links, runs)
+    faults = quality(trace, repaired, links, runs if closed is trace else overruns(trace, links))
+    del closed, runs
     context = context_of(repaired, links).within(window)
     shifts = allowed_shifts(context)
     measurements = _measurements(context)

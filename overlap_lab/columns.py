@@ -13,10 +13,12 @@ from overlap_lab import native
 __all__ = [
     "Ints",
     "Mask",
+    "Numbers",
     "count_before",
     "count_until",
     "dense_codes",
     "distinct",
+    "in_order",
     "is_one_of",
     "largest_of_each",
     "order",
@@ -27,6 +29,8 @@ __all__ = [
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.signedinteger[Any]]
+"""Numbers of things, such as threads: small, and of any width."""
 _Column = npt.NDArray[Any]
 
 
@@ -45,9 +49,12 @@ def dense_codes(*columns: _Column) -> Ints:
 
 def distinct(*columns: _Column) -> Ints:
     """The first row of each distinct one, in the columns' lexical order."""
-    code = dense_codes(*columns)
-    size = int(code.max()) + 1 if code.size else 0
-    return smallest_of_each(code, np.arange(code.size), size, initial=code.size)
+    return native.distinct_rows(list(columns))
+
+
+def in_order(values: Ints) -> Ints:
+    """The values, sorted; themselves where they are."""
+    return values if bool((values[1:] >= values[:-1]).all()) else np.sort(values)
 
 
 def is_one_of(column: _Column, members: Iterable[int]) -> Mask:
@@ -60,27 +67,27 @@ def rows_of(column: _Column, members: Iterable[int]) -> Ints:
     return native.rows_among(column, _bits(members))
 
 
-def count_before(ordered: Ints, asked: Ints) -> Ints:
+def count_before(ordered: Numbers, asked: Numbers) -> Ints:
     """For each number how many of the ordered ones are less; quick where the numbers are in order too."""
     return native.positions(ordered, asked, native.Side.LEFT)
 
 
-def count_until(ordered: Ints, asked: Ints) -> Ints:
+def count_until(ordered: Numbers, asked: Numbers) -> Ints:
     """For each number how many of the ordered ones are not greater."""
     return native.positions(ordered, asked, native.Side.RIGHT)
 
 
-def smallest_of_each(group: Ints, value: Ints, groups: int, *, initial: int) -> Ints:
+def smallest_of_each(group: Numbers, value: Ints, groups: int, *, initial: int) -> Ints:
     """The smallest value of each group; `initial` where that is smaller, or the group has none."""
     return native.fold_groups(group, value, groups, native.Fold.LEAST, initial)
 
 
-def sum_of_each(group: Ints, value: Ints, groups: int) -> Ints:
+def sum_of_each(group: Numbers, value: Ints, groups: int) -> Ints:
     """The sum of each group's values."""
     return native.fold_groups(group, value, groups, native.Fold.SUM, 0)
 
 
-def largest_of_each(group: Ints, value: Ints, groups: int, *, initial: int) -> Ints:
+def largest_of_each(group: Numbers, value: Ints, groups: int, *, initial: int) -> Ints:
     """The largest value of each group; `initial` where that is larger, or the group has none."""
     return native.fold_groups(group, value, groups, native.Fold.MOST, initial)
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from overlap_lab import native
-from overlap_lab.columns import Ints, Mask
+from overlap_lab.columns import Ints, Numbers
 
 __all__ = [
     "Intervals",
     "Ints",
-    "Mask",
+    "Numbers",
     "clip",
     "covered_ns",
     "gaps",
@@ -89,7 +89,7 @@ def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
     return owner, np.repeat(first, counts) + offset
 
 
-def outermost(group: Ints, start: Ints, end: Ints) -> Ints:
+def outermost(group: Numbers, start: Ints, end: Ints) -> Ints:
     """For each interval the index of the outermost one of its group that encloses it, maybe itself.
 
     Intervals that overlap without nesting enclose nothing. Of equal intervals the first is the outer one. An

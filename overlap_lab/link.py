@@ -66,9 +66,11 @@ class Link:
     """Stream of the op: its own, else its call's, else ABSENT."""
     captured: Mask
     """Per trace row: a host call made while its thread was capturing a stream; it owns nothing."""
-    thread: Ints
+    thread: npt.NDArray[np.int32]
     """Per trace row: dense number of (part, process, thread)."""
-    outer: Ints
+    thread_rows: Ints
+    """The first row of each thread."""
+    outer: npt.NDArray[np.int32]
     """Per trace row: the outermost enqueue call around an enqueue call (maybe itself); the row for others."""
     owns: Mask
     """Per trace row: an outermost enqueue call that is, or has in it, the call of an op."""
@@ -76,7 +78,7 @@ class Link:
 
 def link(trace: Trace) -> Link:
     """Pair every device op with the enqueue call that made it."""
-    thread = dense_codes(trace.part, trace.process, trace.thread)
+    thread = dense_codes(trace.part, trace.process, trace.thread).astype(np.int32)
     host = rows_of(trace.kind, (Kind.API,))
     captured = _captured(trace, host, thread)
     op = rows_of(trace.kind, DEVICE_KINDS)
@@ -108,6 +110,7 @@ def link(trace: Trace) -> Link:
         stream=_first_known(trace.stream, op, call, ABSENT),
         captured=captured,
         thread=thread,
+        thread_rows=distinct(thread),
         outer=outer,
         owns=owns,
     )
@@ -125,11 +128,11 @@ def _pair(trace: Trace, calls: Ints, ops: Ints, *, with_process: bool) -> Ints:
     return calls_of_ops(keys, trace.start_ns, np.concatenate((calls, ops)), calls.size)
 
 
-def _captured(trace: Trace, host: Ints, thread: Ints) -> Mask:
+def _captured(trace: Trace, host: Ints, thread: npt.NDArray[np.int32]) -> Mask:
     """Host calls between a capture's begin and end on one thread; an open end reaches the file's edge."""
-    inside = np.zeros(len(trace), np.bool_)
     if not is_one_of(trace.api[host], (Api.CAPTURE_BEGIN, Api.CAPTURE_END)).any():
-        return inside
+        return np.broadcast_to(np.False_, len(trace))
+    inside = np.zeros(len(trace), np.bool_)
     is_begin, is_end = trace.api == Api.CAPTURE_BEGIN, trace.api == Api.CAPTURE_END
     by_thread = order(thread)
     ordered = thread[by_thread]
@@ -174,8 +177,8 @@ def _device(trace: Trace, op: Ints, call: Ints) -> Ints:
     return device
 
 
-def _outer_enqueue(trace: Trace, enqueue: Ints, thread: Ints) -> Ints:
-    outer = np.arange(len(trace))
+def _outer_enqueue(trace: Trace, enqueue: Ints, thread: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    outer = np.arange(len(trace), dtype=np.int32)
     outer[enqueue] = enqueue[outermost(thread[enqueue], trace.start_ns[enqueue], trace.end_ns[enqueue])]
     return outer
 

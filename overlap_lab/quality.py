@@ -35,6 +35,7 @@ __all__ = [
     "launches_without_op",
     "negative_rows_closed",
     "overlong_ops_clipped",
+    "overruns",
 ]
 
 JITTER_NS = 1_000
@@ -44,6 +45,10 @@ CORRUPT_OVERLAP_NS = 50_000
 
 _NEVER = np.iinfo(np.int64).max
 _FROM_LOADER = (Fault.ROWS_REPAIRED, Fault.ROWS_SKIPPED, Fault.TRUNCATED)
+
+
+Overruns = tuple[Ints, Ints]
+"""Per op: ns by which it runs past the start of the next op of its stream, and that start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,30 +73,31 @@ def negative_rows_closed(trace: Trace) -> Trace:
     return trace.replace(end_ns=np.maximum(trace.start_ns, trace.end_ns))
 
 
-def overlong_ops_clipped(trace: Trace, links: Link) -> Trace:
+def overlong_ops_clipped(trace: Trace, links: Link, runs: Overruns) -> Trace:
     """Ops that run over 50 us into their successor, or past the sync that proves them complete, are cut."""
-    over, following = _overrun(trace, links)
-    end = trace.end_ns[links.op]
-    believable, certain = _proven_end(trace, links)
+    over, following = runs
+    asked = np.flatnonzero((over > CORRUPT_OVERLAP_NS) | (following == _NEVER))
+    end = trace.end_ns[links.op[asked]]
+    believable, certain = _proven_end(trace, links, asked)
     # A sync of another device proves nothing, so an op without a successor is cut only at a certain proof.
-    last = following == _NEVER
+    last = following[asked] == _NEVER
     believable = np.where(last, certain, believable)
     past_proof = last & (end > _saturated_add(certain, CORRUPT_OVERLAP_NS))
-    corrupt = (over > CORRUPT_OVERLAP_NS) | past_proof
+    corrupt = (over[asked] > CORRUPT_OVERLAP_NS) | past_proof
     if not bool(corrupt.any()):
         return trace
-    cut = np.where(corrupt, np.minimum(end, np.minimum(following, believable)), end)
+    cut = np.where(corrupt, np.minimum(end, np.minimum(following[asked], believable)), end)
     fixed = trace.end_ns.copy()
-    fixed[links.op] = cut
+    fixed[links.op[asked]] = cut
     return trace.replace(end_ns=fixed)
 
 
-def quality(recorded: Trace, repaired: Trace, links: Link) -> Quality:
-    """Every fault of the trace as recorded; `repaired` is what the two repairs above made of it."""
+def quality(recorded: Trace, repaired: Trace, links: Link, runs: Overruns) -> Quality:
+    """Every fault of the trace as recorded, `runs` too; `repaired` is what the repairs above made of it."""
     ops, calls = links.op, links.host
     owning = calls[is_one_of(recorded.api[calls], OWNERS)]
     copies = calls[recorded.api[calls] == Api.MEMCPY]
-    over, _ = _overrun(recorded, links)
+    over, _ = runs
     cut = recorded.end_ns[ops] - repaired.end_ns[ops]
     clipped = (cut > 0) & (recorded.end_ns[ops] >= recorded.start_ns[ops])
     negative = recorded.end_ns < recorded.start_ns
@@ -151,7 +157,7 @@ def _reused_ids(trace: Trace, links: Link) -> int:
     return int((np.bincount(key) > 1).sum()) if key.size else 0
 
 
-def _overrun(trace: Trace, links: Link) -> tuple[Ints, Ints]:
+def overruns(trace: Trace, links: Link) -> Overruns:
     """Per op: ns by which it runs past the start of the next op of its stream, and that start."""
     size = links.op.size
     over, following = np.full(size, -_NEVER, np.int64), np.full(size, _NEVER, np.int64)
@@ -171,30 +177,30 @@ def _overrun(trace: Trace, links: Link) -> tuple[Ints, Ints]:
     return over, following
 
 
-def _proven_end(trace: Trace, links: Link) -> tuple[Ints, Ints]:
-    """Per op the earliest return, after its start, of a device or context sync of its process that
+def _proven_end(trace: Trace, links: Link, asked: Ints) -> tuple[Ints, Ints]:
+    """Per op asked for the earliest return, after its start, of a device or context sync of its process that
     covers its device and began after its enqueue call did; the largest integer where there is none.
 
     Twice: of all such syncs, and of those that can mean no other device. One that names no device covers all
     that its thread feeds, else its process.
     """
-    proof, certain = (np.full(links.op.size, _NEVER, np.int64) for _ in range(2))
+    proof, certain = (np.full(asked.size, _NEVER, np.int64) for _ in range(2))
     syncs = links.host[is_one_of(trace.api[links.host], (Api.DEVICE_SYNC, Api.CONTEXT_SYNC))]
-    if syncs.size == 0 or links.op.size == 0:
+    if syncs.size == 0 or asked.size == 0:
         return proof, certain
     sync, device, only = _covered(trace, links, syncs)
     place = dense_codes(
-        trace.part[np.concatenate((sync, links.op))],
-        np.concatenate((trace.process[sync], links.process)),
-        np.concatenate((device, links.device)),
+        trace.part[np.concatenate((sync, links.op[asked]))],
+        np.concatenate((trace.process[sync], links.process[asked])),
+        np.concatenate((device, links.device[asked])),
     )
     sync_place, op_place = place[: sync.size], place[sync.size :]
     for one in np.unique(sync_place).tolist():
         here = sync_place == one
         ops = np.flatnonzero(op_place == one)
-        asked = links.enqueue_start_ns[ops], trace.start_ns[links.op[ops]]
-        proof[ops] = _first_return(trace, sync[here], *asked)
-        certain[ops] = _first_return(trace, sync[here & only], *asked)
+        times = links.enqueue_start_ns[asked[ops]], trace.start_ns[links.op[asked[ops]]]
+        proof[ops] = _first_return(trace, sync[here], *times)
+        certain[ops] = _first_return(trace, sync[here & only], *times)
     return proof, certain
 
 

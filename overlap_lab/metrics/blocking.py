@@ -8,6 +8,7 @@ import numpy as np
 
 from overlap_lab.columns import (
     Ints,
+    Numbers,
     distinct,
     is_one_of,
     largest_of_each,
@@ -43,7 +44,7 @@ def host_blocking(context: Context) -> Iterator[Measurement]:
                 yield measurement(tag, {"process": one, "thread": each}, int(per_thread[its].sum()))
 
 
-def host_threads(context: Context) -> tuple[Ints, Ints]:
+def host_threads(context: Context) -> tuple[Numbers, Ints]:
     """Threads that made host calls, and one row of each."""
     calls = context.links.host
     thread = context.links.thread[calls]
@@ -60,7 +61,7 @@ def threads_by_tag(context: Context) -> dict[str, Ints]:
 
 def _values_by_thread(context: Context) -> dict[str, Ints]:
     waits, window = context.waits, context.window
-    size = int(context.links.thread.max()) + 1 if len(context.trace) else 0
+    size = context.links.thread_rows.size
     whole = _clipped(waits.counted_from, waits.end, window)
     bound = _clipped(waits.counted_from, waits.bound_end, window)
     values = {

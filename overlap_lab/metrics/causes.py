@@ -12,6 +12,7 @@ from overlap_lab.columns import (
     count_before,
     count_until,
     dense_codes,
+    in_order,
     is_one_of,
     order,
     sum_of_each,
@@ -131,7 +132,7 @@ def _records_missing(material: Material, device: int) -> Mask:
     rows = rows[_could_be_for(material, rows, device)]
     if rows.size == 0 or missing.size == 0:
         return missing
-    start = np.sort(trace.start_ns[rows])
+    start = in_order(trace.start_ns[rows])
     after = count_until(start, ops.enqueue[lane.previous_op])
     before = count_before(start, ops.enqueue[lane.next_op])
     return np.asarray(before > after)
@@ -143,7 +144,7 @@ def _could_be_for(material: Material, rows: Ints, device: int) -> Mask:
     named = trace.device[rows]
     feeders = {who for who, devices in feeds.by_thread.items() if device in devices}
     owners = {who for who, devices in feeds.by_owner.items() if device in devices}
-    thread, owner = material.links.thread[rows], material.ops.row_owner[rows]
+    thread, owner = material.links.thread[rows], material.ops.row_owner(rows)
     of_thread = np.isin(thread, list(feeders))
     feeds_nothing = ~np.isin(thread, list(feeds.by_thread))
     of_owner = feeds_nothing & np.isin(owner, list(owners))
@@ -166,7 +167,7 @@ def _behind_host_function(material: Material, device: int, asked: Mask) -> Mask:
     start, until = trace.start_ns[calls], ops.enqueue[op]
     named = trace.stream[calls] != ABSENT
     on_stream = any_between(
-        dense_codes(np.r_[ops.row_owner[calls], ops.owner[op]], np.r_[trace.stream[calls], ops.stream[op]]),
+        dense_codes(np.r_[ops.row_owner(calls), ops.owner[op]], np.r_[trace.stream[calls], ops.stream[op]]),
         start,
         before,
         until,

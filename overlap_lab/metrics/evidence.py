@@ -64,8 +64,8 @@ def calls_of(material: Material) -> Calls:
     row = links.host[is_one_of(trace.api[links.host], ALWAYS_WAITS + MAY_WAIT)]
     row = row[~links.captured[row]]
     own = own_ops_of(trace, links, ops, row)
-    scopes = _without_bystanders(scopes_of(trace, links, ops, row, own), own, trace.start_ns[row])
     start, end = trace.start_ns[row], trace.end_ns[row]
+    scopes = _without_bystanders(scopes_of(trace, ops, material.feeds, row, own), own, start)
     outstanding = scopes.per_call(scopes.ask("reach_before", scopes.limit), row.size) > start
     floor, floors = _floors(trace, row, outstanding)
     return Calls(
@@ -76,8 +76,8 @@ def calls_of(material: Material) -> Calls:
         scopes=scopes,
         own=own,
         outstanding=outstanding,
-        thread=links.thread[row],
-        owner=ops.row_owner[row],
+        thread=links.thread[row].astype(np.int64),
+        owner=ops.row_owner(row),
         floor=floor,
         floors=floors,
     )

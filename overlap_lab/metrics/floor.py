@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,7 @@ from overlap_lab.metrics.material import Material
 from overlap_lab.native import reach_before
 from overlap_lab.schema import Api
 
-__all__ = ["launch_floor", "measured_ops", "quantile"]
+__all__ = ["launch_floor", "measured_ops", "quantiles"]
 
 Window = tuple[int, int]
 
@@ -37,7 +38,7 @@ def _floor_of(material: Material, device: int, window: Window | None) -> int | N
         first = np.r_[True, call[made][1:] != call[made][:-1]]
         alone = np.concatenate((op[~graph], made[first]))
     alone = alone[~_stream_occupied(material, device, alone)]
-    return quantile(np.sort(ops.start[alone] - ops.enqueue[alone]), 1)
+    return quantiles(ops.start[alone] - ops.enqueue[alone], (1,))[0]
 
 
 def measured_ops(material: Material, device: int, window: Window | None) -> Ints:
@@ -51,15 +52,18 @@ def measured_ops(material: Material, device: int, window: Window | None) -> Ints
     return index[keep]
 
 
-def quantile(ordered: Ints, tenths: int) -> int | None:
-    """Quantile of sorted whole numbers by linear interpolation, rounded to a whole one; None of nothing."""
-    if ordered.size == 0:
-        return None
-    position = Fraction((ordered.size - 1) * tenths, 10)
-    below = int(position)
-    low = int(ordered[below])
-    high = int(ordered[min(below + 1, ordered.size - 1)])
-    return round(low + (high - low) * (position - below))
+def quantiles(values: Ints, tenths: Sequence[int]) -> list[int | None]:
+    """Quantiles of whole numbers by linear interpolation, rounded to whole ones; None of nothing."""
+    if values.size == 0:
+        return [None] * len(tenths)
+    places = [Fraction((values.size - 1) * each, 10) for each in tenths]
+    wanted = {min(int(place) + more, values.size - 1) for place in places for more in (0, 1)}
+    found = np.partition(values, sorted(wanted))
+    result: list[int | None] = []
+    for place in places:
+        low, high = int(found[int(place)]), int(found[min(int(place) + 1, values.size - 1)])
+        result.append(round(low + (high - low) * (place - int(place))))
+    return result
 
 
 def _stream_occupied(material: Material, device: int, asked: Ints) -> Mask:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
-from overlap_lab.columns import Ints, count_before, count_until, dense_codes, distinct, order
+from overlap_lab.columns import Ints, Numbers, count_before, count_until, dense_codes, distinct, order
 from overlap_lab.intervals import Intervals, union
 from overlap_lab.link import Link
 from overlap_lab.metrics.opset import OpSet
@@ -26,8 +27,10 @@ class Ops:
     enqueue_end: Ints
     owner: Ints
     """Dense number of the op's (part, process)."""
-    row_owner: Ints
-    """The same for every row of the trace, by its own process."""
+    thread: npt.NDArray[np.int32]
+    """Thread of every row of the trace."""
+    thread_owner: Ints
+    """The same as `owner` for each thread."""
     unowned: dict[int, Ints]
     """Owner -> ops of its part whose process nobody knows; they belong to every process of the part."""
     device: Ints
@@ -50,6 +53,12 @@ class Ops:
                 return made
         alike.append((index, OpSet.of(index, self.enqueue, self.end)))
         return alike[-1][1]
+
+    def row_owner(self, rows: Ints) -> Ints:
+        """Dense number of the (part, process) of rows of the trace, by their own process."""
+        if not self.thread_owner.any():
+            return np.zeros(rows.size, np.int64)
+        return self.thread_owner[self.thread[rows]]
 
     def of_stream(self, owner: int, device: int, stream: int) -> OpSet:
         """Ops of one stream of one process."""
@@ -74,6 +83,8 @@ class Ops:
             found.append(loose[matches])
         if len(found) == 1:
             return found[0]
+        if sum(each.size for each in found) == self.start.size:
+            return np.arange(self.start.size)
         return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
 
@@ -99,14 +110,14 @@ class Lane:
 
 def ops_of(trace: Trace, links: Link) -> Ops:
     """Columns and groups of the device ops of a linked trace."""
-    owner, row_owner = _owners(trace, links)
+    owner, thread_owner = _owners(trace, links)
     index: dict[tuple[int, int, int], Ints] = {}
     streams: dict[tuple[int, int], dict[int, None]] = {}
     for members in grouped(dense_codes(owner, links.device, links.stream)):
         who, device, stream = (int(each[members[0]]) for each in (owner, links.device, links.stream))
         index[(who, device, stream)] = members
         streams.setdefault((who, device), {})[stream] = None
-    unowned = _unowned(trace, links, row_owner)
+    unowned = _unowned(trace, links, thread_owner)
     _add_loose_streams(streams, unowned, links)
     return Ops(
         start=trace.start_ns[links.op],
@@ -114,7 +125,8 @@ def ops_of(trace: Trace, links: Link) -> Ops:
         enqueue=links.enqueue_start_ns,
         enqueue_end=links.enqueue_end_ns,
         owner=owner,
-        row_owner=row_owner,
+        thread=links.thread,
+        thread_owner=thread_owner,
         unowned=unowned,
         device=links.device,
         stream=links.stream,
@@ -124,30 +136,32 @@ def ops_of(trace: Trace, links: Link) -> Ops:
 
 
 def _owners(trace: Trace, links: Link) -> tuple[Ints, Ints]:
-    """Dense number of (part, process), of each op and of each row."""
-    row_owner = dense_codes(trace.part, trace.process)
-    if not row_owner.any() and bool((links.process == trace.process[:1]).all()):
-        return np.zeros(links.op.size, np.int64), row_owner  # a single process
-    part = np.concatenate((trace.part[links.op], trace.part))
-    codes = dense_codes(part, np.concatenate((links.process, trace.process)))
+    """Dense number of (part, process), of each op and of each thread."""
+    rows = links.thread_rows
+    if rows.size and bool((trace.part[rows] == trace.part[rows[0]]).all()):
+        process = trace.process[rows]
+        if bool((process == process[0]).all()) and bool((links.process == process[0]).all()):
+            return np.zeros(links.op.size, np.int64), np.zeros(rows.size, np.int64)
+    part = trace.part[np.concatenate((links.op, rows))]
+    codes = dense_codes(part, np.concatenate((links.process, trace.process[rows])))
     return codes[: links.op.size], codes[links.op.size :]
 
 
-def grouped(code: Ints) -> list[Ints]:
+def grouped(code: Numbers) -> list[Ints]:
     """The positions of each code, in order."""
     by_code = order(code)
     edges = np.flatnonzero(np.diff(code[by_code])) + 1
     return np.split(by_code, edges) if by_code.size else []
 
 
-def _unowned(trace: Trace, links: Link, row_owner: Ints) -> dict[int, Ints]:
+def _unowned(trace: Trace, links: Link, thread_owner: Ints) -> dict[int, Ints]:
     loose = np.flatnonzero(links.process == ABSENT_PROCESS)
     result: dict[int, Ints] = {}
     for part in np.unique(trace.part[links.op[loose]]).tolist():
         mine = loose[trace.part[links.op[loose]] == part]
         host = links.host[trace.part[links.host] == part]
         host = host[trace.process[host] != ABSENT_PROCESS]
-        result |= dict.fromkeys(np.unique(row_owner[host]).tolist(), mine)
+        result |= dict.fromkeys(np.unique(thread_owner[links.thread[host]]).tolist(), mine)
     return result
 
 
@@ -173,7 +187,8 @@ def device_lanes(ops: Ops) -> dict[int, Lane]:
 
 def lane_of(ops: Ops, index: Ints) -> Lane:
     """The lane of one or more ops."""
-    start, end, enqueue = ops.start[index], ops.end[index], ops.enqueue[index]
+    whole = index.size == ops.start.size
+    start, end, enqueue = (each if whole else each[index] for each in (ops.start, ops.end, ops.enqueue))
     first, last = int(start.min()), int(end.max())
     busy = union(start, end)
     edge_start, edge_end = np.r_[first, busy[1]], np.r_[busy[0], last]

@@ -33,7 +33,8 @@ class OpSet:
     @classmethod
     def of(cls, index: Ints, enqueue: Ints, end: Ints) -> OpSet:
         """The set of the ops `index`; the arrays hold all ops of the trace."""
-        mine, mine_end = enqueue[index], end[index]
+        whole = index.size == end.size
+        mine, mine_end = (enqueue, end) if whole else (enqueue[index], end[index])
         by_enqueue = order(mine)
         by_end = order(mine_end, mine)
         reach = np.empty(index.size + 1, np.int64)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from overlap_lab.columns import Ints
 from overlap_lab.metrics.context import Context
 from overlap_lab.native import innermost_rows
 from overlap_lab.schema import Kind
 
-__all__ = ["around", "relative_start_ns"]
+__all__ = ["around_waits", "relative_start_ns"]
 
 
-def around(context: Context, kind: Kind, thread: Ints, start: Ints, end: Ints) -> list[str | None]:
-    """Name of the innermost row of a kind around each [start, end) on its thread; None where none is."""
-    trace = context.trace
+def around_waits(context: Context, kind: Kind) -> list[str | None]:
+    """For each wait the name of the innermost row of a kind around it on its thread; None where none is."""
+    trace, waits = context.trace, context.waits
     rows = innermost_rows(
-        trace.kind, (context.links.thread, trace.start_ns, trace.end_ns), kind, (thread, start, end)
+        trace.kind,
+        (context.links.thread, trace.start_ns, trace.end_ns),
+        kind,
+        (waits.thread, waits.start, waits.end),
     )
     return [trace.name_of(row) if row >= 0 else None for row in rows.tolist()]
 

@@ -10,6 +10,7 @@ from overlap_lab.columns import (
     Ints,
     count_until,
     dense_codes,
+    in_order,
     largest_of_each,
     order,
     smallest_of_each,
@@ -56,8 +57,9 @@ class Queue:
 def queue_of(trace: Trace, links: Link, ops: Ops, lane: Lane) -> Queue:
     """The queue of one device over the whole trace."""
     index = lane.index
-    start, end = ops.start[index], ops.end[index]
-    came = np.minimum(ops.enqueue_end[index], start)
+    whole = index.size == ops.start.size
+    start, end, returned = (each if whole else each[index] for each in (ops.start, ops.end, ops.enqueue_end))
+    came = np.minimum(returned, start)
     call = links.call[index]
     graph = links.linked[index] & (trace.api[call] == Api.GRAPH_LAUNCH)
     by_came = order(came)
@@ -65,14 +67,14 @@ def queue_of(trace: Trace, links: Link, ops: Ops, lane: Lane) -> Queue:
     work = running_total((end - start)[by_came])
     ended = lane.ops.end
     if not graph.any():
-        return Queue(work_entered, ended, work_entered, work, np.sort(start), ended)
+        return Queue(work_entered, ended, work_entered, work, in_order(start), ended)
     launch = dense_codes(call[graph])
     size = int(launch.max()) + 1
     first = smallest_of_each(launch, came[graph], size, initial=np.iinfo(np.int64).max)
     last = largest_of_each(launch, end[graph], size, initial=np.iinfo(np.int64).min)
     entered = np.sort(np.concatenate((came[~graph], first)))
     left = np.sort(np.concatenate((end[~graph], last)))
-    return Queue(entered, left, work_entered, work, np.sort(start), ended)
+    return Queue(entered, left, work_entered, work, in_order(start), ended)
 
 
 def running_total(values: Ints) -> Ints:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from overlap_lab.metrics.context import Context
-from overlap_lab.metrics.floor import launch_floor, measured_ops, quantile
+from overlap_lab.metrics.floor import launch_floor, measured_ops, quantiles
 
 __all__ = ["queue_peaks", "run_ahead"]
 
@@ -18,11 +18,10 @@ def run_ahead(context: Context, device: int) -> Values:
     """Quantiles of run-ahead over the device's linked ops that start inside the window."""
     op = measured_ops(context, device, context.window)
     ops = context.ops
-    lead = np.sort(ops.start[op] - ops.enqueue[op])
-    lead_from_end = np.sort(ops.start[op] - ops.enqueue_end[op])
-    values: Values = {f"run_ahead/{name}": quantile(lead, tenths) for name, tenths in _TENTHS.items()}
-    for name, tenths in _TENTHS.items():
-        values[f"run_ahead_from_end/{name}"] = quantile(lead_from_end, tenths)
+    values: Values = {}
+    for name, since in (("run_ahead", ops.enqueue), ("run_ahead_from_end", ops.enqueue_end)):
+        found = quantiles(ops.start[op] - since[op], list(_TENTHS.values()))
+        values |= {f"{name}/{each}": value for each, value in zip(_TENTHS, found, strict=True)}
     values["launch/floor"] = launch_floor(context, device, context.window)
     return values
 

@@ -10,6 +10,7 @@ import numpy as np
 from overlap_lab.columns import (
     Ints,
     Mask,
+    Numbers,
     count_before,
     dense_codes,
     distinct,
@@ -115,7 +116,7 @@ def feeds_of(links: Link, ops: Ops) -> Feeds:
     """Devices per feeding thread, and per process whether by a link or by the op's own process."""
     linked = np.flatnonzero(links.linked)
     by_thread = _devices_by(links.thread[links.call[linked]], ops.device[linked])
-    call_owner = ops.row_owner[links.call[linked]]
+    call_owner = ops.row_owner(links.call[linked])
     by_owner = _devices_by(
         np.concatenate((call_owner, ops.owner)), np.concatenate((ops.device[linked], ops.device))
     )
@@ -126,7 +127,7 @@ def feeds_of(links: Link, ops: Ops) -> Feeds:
     return Feeds(by_thread, by_owner)
 
 
-def _devices_by(who: Ints, device: Ints) -> dict[int, tuple[int, ...]]:
+def _devices_by(who: Numbers, device: Ints) -> dict[int, tuple[int, ...]]:
     result: dict[int, tuple[int, ...]] = {}
     pairs = distinct(who, device)
     for one, number in zip(who[pairs].tolist(), device[pairs].tolist(), strict=True):
@@ -169,12 +170,11 @@ def _last_of_each_kind(trace: Trace, links: Link, ops: Ops, linked: Ints, group:
     return linked[chosen[order(largest_of_each(kinds, linked, chosen.size, initial=0))]]
 
 
-def scopes_of(trace: Trace, links: Link, ops: Ops, calls: Ints, own: OwnOps) -> Scopes:
+def scopes_of(trace: Trace, ops: Ops, feeds: Feeds, calls: Ints, own: OwnOps) -> Scopes:
     """The scope of each call, in the order of `calls`; `own` are the ops that they made."""
-    feeds = feeds_of(links, ops)
-    stream, limit = _named_streams(trace, links.host, ops, calls)
+    stream, limit = _named_streams(trace, ops, calls)
     device = _device(trace, ops, own, calls)
-    thread, owner = links.thread[calls], ops.row_owner[calls]
+    thread, owner = ops.thread[calls], ops.row_owner(calls)
     kinds = dense_codes(thread, owner, device, stream)
     numbers: dict[tuple[int, int, int | None], int] = {}
     wanted: list[list[int]] = []
@@ -224,7 +224,7 @@ def _keys(
     return keys
 
 
-def _named_streams(trace: Trace, host: Ints, ops: Ops, calls: Ints) -> tuple[Ints, Ints]:
+def _named_streams(trace: Trace, ops: Ops, calls: Ints) -> tuple[Ints, Ints]:
     """The stream that each call's return depends on, ABSENT where the file names none, and the enqueue
     limit: the call's own start, or that of the record of the event that it waits for."""
     api = trace.api[calls]
@@ -246,18 +246,19 @@ def _named_streams(trace: Trace, host: Ints, ops: Ops, calls: Ints) -> tuple[Int
     named = found & (trace.stream[sync] != ABSENT)
     stream[asked[named]] = trace.stream[sync[named]]
     event = named & (trace.api[calls[asked]] == Api.EVENT_SYNC)
-    limit[asked[event]] = _event_limit(trace, host, ops, calls[asked[event]], sync[event])
+    limit[asked[event]] = _event_limit(trace, ops, calls[asked[event]], sync[event])
     return stream, limit
 
 
-def _event_limit(trace: Trace, host: Ints, ops: Ops, calls: Ints, sync: Ints) -> Ints:
+def _event_limit(trace: Trace, ops: Ops, calls: Ints, sync: Ints) -> Ints:
     """Start of the latest record call of the event before each wait; the wait's start where none is known."""
+    host = rows_of(trace.kind, (Kind.API,))
     records = host[is_one_of(trace.api[host], (Api.EVENT_RECORD,))]
     records = records[trace.correlation[records] != NO_CORRELATION]
     start = trace.start_ns[calls]
     ids = np.r_[trace.wait_correlation[sync], trace.correlation[records]]
     rows = np.r_[calls, records]
-    key = dense_codes(ids, ops.row_owner[rows])
+    key = dense_codes(ids, ops.row_owner(rows))
     is_record = np.arange(rows.size) >= calls.size
     by_key = order(key, trace.start_ns[rows], is_record)
     position = np.arange(by_key.size)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from overlap_lab.columns import Ints, Mask, count_before, order
+from overlap_lab.columns import Ints, Mask, count_before, in_order, order
 from overlap_lab.intervals import clip
 from overlap_lab.metrics.blocking import host_threads, threads_by_tag
 from overlap_lab.metrics.causes import CAUSES
@@ -15,7 +15,7 @@ from overlap_lab.metrics.drained import waited_devices
 from overlap_lab.metrics.drains import device_drains, drains_inside, stream_drains
 from overlap_lab.metrics.idle import device_idle, idle_segments
 from overlap_lab.metrics.overlap import overlap
-from overlap_lab.metrics.places import around, relative_start_ns
+from overlap_lab.metrics.places import around_waits, relative_start_ns
 from overlap_lab.metrics.waits import REASONS
 from overlap_lab.quality import Quality
 from overlap_lab.report import Cell, Column, ColumnRows, Table
@@ -23,16 +23,18 @@ from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, Kind
 
 __all__ = ["calls_table", "tables_of"]
 
-_NS, _COUNT, _ID, _TEXT, _RATIO = "ns", "count", "id", "text", "ratio"
+_Places = Sequence[Sequence[str | None]]
+"""For each wait the range, the framework op and the Python frame around it."""
 
 
 def tables_of(context: Context, faults: Quality) -> dict[str, Table]:
     """Every table but `steps`; times count from the trace's first moment unless the name says absolute."""
-    waits = waits_table(context)
+    places = [around_waits(context, kind) for kind in (Kind.RANGE, Kind.CPU_OP, Kind.PYTHON)]
+    waits = _waits_table(context, places)
     return {
         "waits": waits,
         "calls_by_cause": calls_table(waits),
-        "drains": drains_table(context),
+        "drains": _drains_table(context, places),
         "idle": _idle_table(context),
         "devices": _devices_table(context),
         "streams": _streams_table(context),
@@ -54,7 +56,7 @@ def _known(values: Ints, absent: int) -> list[int | None]:
     return [None if value == absent else value for value in values.tolist()]
 
 
-def waits_table(context: Context) -> Table:
+def _waits_table(context: Context, places: _Places) -> Table:
     """One row for each wait, of which some part lies in the window."""
     waits, trace = context.waits, context.trace
     start, end = clip(waits.counted_from, waits.end, context.window)
@@ -63,7 +65,6 @@ def waits_table(context: Context) -> Table:
     zero = relative_start_ns(context)
     device, drained, terminal, idle = _consequences(context)
     rows = waits.row[keep]
-    place = (waits.thread[keep], waits.start[keep], waits.end[keep])
     columns: list[Sequence[Cell]] = [
         (waits.start[keep] - zero).tolist(),
         (waits.end[keep] - zero).tolist(),
@@ -80,9 +81,7 @@ def waits_table(context: Context) -> Table:
         drained[keep].tolist(),
         terminal[keep].tolist(),
         idle[keep].tolist(),
-        around(context, Kind.RANGE, *place),
-        around(context, Kind.CPU_OP, *place),
-        around(context, Kind.PYTHON, *place),
+        *([names[at] for at in keep.tolist()] for names in places),
     ]
     return table(
         "start:ns end:ns start_absolute:ns process:id thread:id call:text reason:text explicit:text "
@@ -130,7 +129,7 @@ def calls_table(waits: Table) -> Table:
     )
 
 
-def drains_table(context: Context) -> Table:
+def _drains_table(context: Context, places: _Places) -> Table:
     """One row for each device drain with idle time in the window; its parts are those of the whole gap."""
     zero = relative_start_ns(context)
     rows: list[Sequence[Cell]] = []
@@ -138,7 +137,6 @@ def drains_table(context: Context) -> Table:
         keep = np.flatnonzero(drains_inside(drains, context.window))
         wait = drains.wait[keep]
         call = context.waits.row[wait]
-        place = (context.waits.thread[wait], context.waits.start[wait], context.waits.end[wait])
         lead, recovery = _lead_and_recovery(context, device, context.waits.start[wait], keep)
         columns: list[Sequence[Cell]] = [
             [None if device == ABSENT_DEVICE else device] * keep.size,
@@ -149,9 +147,7 @@ def drains_table(context: Context) -> Table:
             (drains.enqueued - drains.returned)[keep].tolist(),
             (drains.end - drains.enqueued)[keep].tolist(),
             [context.trace.name_of(row) for row in call.tolist()],
-            around(context, Kind.RANGE, *place),
-            around(context, Kind.CPU_OP, *place),
-            around(context, Kind.PYTHON, *place),
+            *([names[at] for at in wait.tolist()] for names in places),
             lead,
             recovery,
         ]
@@ -178,7 +174,7 @@ def _lead_and_recovery(
     by_enqueue = order(ops.enqueue[fine], ops.start[fine])
     at = count_before(ops.enqueue[fine][by_enqueue], called) - 1
     before = lead[by_enqueue][np.maximum(at, 0)]
-    well = np.sort(ops.start[fine[2 * lead >= 2 * np.median(lead)]])
+    well = in_order(ops.start[fine[2 * lead >= 2 * np.median(lead)]])
     after = count_before(well, drains.end[keep])
     recovery = well[np.minimum(after, well.size - 1)] - drains.returned[keep]
     return (

@@ -11,7 +11,6 @@ from overlap_lab.columns import (
     Ints,
     Mask,
     count_until,
-    distinct,
     is_one_of,
     order,
     smallest_of_each,
@@ -143,12 +142,13 @@ def _queue_full(material: Material, calls: Calls, waited: Mask) -> Mask:
         return full
     call, device = _launch_devices(material, calls, launch)
     for number in material.devices:
-        mine = call[device == number]
-        mine = mine[distinct(mine)]
+        found = np.zeros(calls.row.size, np.bool_)
+        found[call[device == number]] = True
+        mine = np.flatnonzero(found)
         depth = material.queues[number].depth(calls.start[mine])
         deepest = order(depth, descending=1)
         deeper = count_until(-depth[deepest], -depth)
-        slow = running_total(waited[mine][deepest])[deeper]
+        slow = running_total(waited[mine][deepest].astype(np.int64))[deeper]
         full[mine] |= (slow >= 2) & (4 * slow >= 3 * deeper)
     return full
 
@@ -182,7 +182,8 @@ def _empty_syncs(material: Material, calls: Calls, waited: Mask) -> tuple[Ints, 
     is_outer[lapped[outer == lapped]] = True
     empty = empty[is_outer[empty]]
     perhaps = ~calls.outstanding[empty] & (calls.end[empty] - calls.start[empty] > calls.floor[empty])
-    perhaps &= _window_of_longer_run(material) | _first_of_process(material, calls.row[empty])
+    if perhaps.any() and not _window_of_longer_run(material):
+        perhaps &= _first_of_process(material, calls.row[empty])
     return calls.row[empty[~perhaps]], calls.row[empty[perhaps]]
 
 
@@ -194,12 +195,12 @@ def _window_of_longer_run(material: Material) -> bool:
 
 def _first_of_process(material: Material, rows: Ints) -> Mask:
     """Calls that no host call of their process comes before: the file begins in the middle of a run."""
-    trace, owner = material.trace, material.ops.row_owner
+    trace = material.trace
     host = material.links.host
-    its = owner[host]
+    its = material.ops.row_owner(host)
     size = int(its.max()) + 1 if its.size else 0
     first = smallest_of_each(its, trace.start_ns[host], size, initial=np.iinfo(np.int64).max)
-    return np.asarray(trace.start_ns[rows] == first[owner[rows]])
+    return np.asarray(trace.start_ns[rows] == first[material.ops.row_owner(rows)])
 
 
 def _counted_from(thread: Ints, start: Ints, end: Ints) -> Ints:

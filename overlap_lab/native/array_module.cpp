@@ -57,6 +57,17 @@ Out<int64_t> codes(const std::vector<AnyArray>& columns) {
   return taken(result);
 }
 
+Out<int64_t> distinct(const std::vector<AnyArray>& columns) {
+  Column<int64_t> result;
+  {
+    nb::gil_scoped_release released;
+    size_t size = 0;
+    const auto integers = columns_of(columns, size);
+    result = distinct_rows(integers, {nullptr, size}, ask_for_signals);
+  }
+  return taken(result);
+}
+
 Out<int64_t> found_positions(const In<int64_t>& sorted, const In<int64_t>& asked, Side side) {
   Column<int64_t> found = of_size(asked.size());
   {
@@ -202,10 +213,11 @@ Out<int64_t> outer_intervals(const In<int64_t>& group, const In<int64_t>& start,
 }
 
 /// Threads, starts and ends of rows or of moments.
-using OnThreads = std::tuple<In<int64_t>, In<int64_t>, In<int64_t>>;
+template <class Thread>
+using OnThreads = std::tuple<In<Thread>, In<int64_t>, In<int64_t>>;
 
-Out<int64_t> rows_around(const AnyArray& kind, const OnThreads& rows, uint8_t wanted,
-                         const OnThreads& moments) {
+Out<int64_t> rows_around(const AnyArray& kind, const OnThreads<int32_t>& rows, uint8_t wanted,
+                         const OnThreads<int64_t>& moments) {
   const auto& [thread, start, end] = rows;
   const auto& [at_thread, at_start, at_end] = moments;
   if (thread.size() != kind.shape(0) || start.size() != thread.size() ||
@@ -236,6 +248,7 @@ void add_arrays(nb::module_& m) {
       .value("MOST", Fold::most);
   m.def("order", &order, "columns"_a, nb::kw_only(), "descending"_a = 0);
   m.def("dense_codes", &codes, "columns"_a);
+  m.def("distinct_rows", &distinct, "columns"_a);
   m.def("positions", &found_positions, "ordered"_a, "asked"_a, "side"_a);
   m.def("last_below", &found_below, "values"_a, "low"_a, "high"_a, "limit"_a);
   m.def("are_members", &members, "column"_a, "members"_a);

@@ -65,7 +65,7 @@ Column<int64_t> by_table(const PackedKeys& keys, size_t size) {
 class FewKeys {
  public:
   /// The key's number in order of appearance; false where there is no room for another.
-  bool number(uint64_t key, int64_t& number) {
+  bool number(uint64_t key, size_t row, int64_t& number) {
     size_t slot = key * 0x9E3779B97F4A7C15u >> (64 - kSlotBits);
     while (slots_[slot] >= 0) {
       if (distinct_[static_cast<size_t>(slots_[slot])] == key) {
@@ -77,6 +77,7 @@ class FewKeys {
     if (distinct_.size() == kMostInSlots) return false;
     number = slots_[slot] = static_cast<int64_t>(distinct_.size());
     distinct_.push_back(key);
+    first_rows_.push_back(static_cast<int64_t>(row));
     return true;
   }
   /// For each number in order of appearance the one in order of keys.
@@ -90,13 +91,23 @@ class FewKeys {
     return result;
   }
 
+  /// The row in which each key came first, in order of keys.
+  std::vector<int64_t> first_rows() const {
+    const std::vector<int64_t> rank = ranks();
+    std::vector<int64_t> rows(rank.size());
+    for (size_t i = 0; i < rank.size(); ++i) rows[static_cast<size_t>(rank[i])] = first_rows_[i];
+    return rows;
+  }
+
  private:
   std::vector<int64_t> slots_ = std::vector<int64_t>(kSlots, -1);
   std::vector<uint64_t> distinct_;
+  std::vector<int64_t> first_rows_;
 };
 
-bool by_few_keys(const PackedKeys& keys, size_t size, Column<int64_t>& codes) {
-  FewKeys few;
+/// Calls `numbered(row, number)` for each row; false where the keys are too many.
+template <class Numbered>
+bool number_rows(const PackedKeys& keys, size_t size, FewKeys& few, const Numbered& numbered) {
   bool fits = true;
   uint64_t last_key = 0;
   int64_t last = -1;
@@ -106,13 +117,19 @@ bool by_few_keys(const PackedKeys& keys, size_t size, Column<int64_t>& codes) {
                       for (size_t i = begin; i < end && fits; ++i) {
                         if (last < 0 || key[i - begin] != last_key) {
                           last_key = key[i - begin];
-                          fits = few.number(last_key, last);
+                          fits = few.number(last_key, i, last);
                         }
-                        codes[i] = last;
+                        numbered(i, last);
                       }
                     });
   }
-  if (!fits) return false;
+  return fits;
+}
+
+bool by_few_keys(const PackedKeys& keys, size_t size, Column<int64_t>& codes) {
+  FewKeys few;
+  const auto keep = [&](size_t row, int64_t number) { codes[row] = number; };
+  if (!number_rows(keys, size, few, keep)) return false;
   const std::vector<int64_t> rank = few.ranks();
   for_parts(size, kGrain, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) codes[i] = rank[static_cast<size_t>(codes[i])];
@@ -186,6 +203,29 @@ Column<int64_t> dense_codes(const std::vector<IntegerColumn>& columns, Rows rows
   const Rows all{nullptr, rows.size};
   return of_narrow({{column_of(front), all, false}, {column_of(back), all, false}}, rows.size,
                    interrupted);
+}
+
+Column<int64_t> distinct_rows(const std::vector<IntegerColumn>& columns, Rows rows,
+                              const std::function<void()>& interrupted) {
+  std::vector<KeyColumn> keys;
+  for (const IntegerColumn& column : columns) keys.emplace_back(column, rows, /*descending=*/false);
+  const PackedKeys packed(keys);
+  Column<int64_t> result;
+  FewKeys few;
+  if (packed.bits() <= 64 && number_rows(packed, rows.size, few, [](size_t, int64_t) {})) {
+    const std::vector<int64_t> first = few.first_rows();
+    result.append(first.data(), first.size());
+    return result;
+  }
+  const Column<int64_t> codes = dense_codes(columns, rows, interrupted);
+  std::vector<int64_t> first;
+  for (size_t row = rows.size; row-- != 0;) {
+    const auto code = static_cast<size_t>(codes[row]);
+    if (code >= first.size()) first.resize(code + 1);
+    first[code] = static_cast<int64_t>(row);
+  }
+  result.append(first.data(), first.size());
+  return result;
 }
 
 }  // namespace overlap_native

@@ -38,4 +38,8 @@ class PackedKeys {
 Column<int64_t> dense_codes(const std::vector<IntegerColumn>& columns, Rows rows,
                             const std::function<void()>& interrupted);
 
+/// The first row of each distinct one, in the order of the columns.
+Column<int64_t> distinct_rows(const std::vector<IntegerColumn>& columns, Rows rows,
+                              const std::function<void()>& interrupted);
+
 }  // namespace overlap_native

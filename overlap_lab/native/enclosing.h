@@ -11,7 +11,8 @@ namespace overlap_native {
 /// The columns of a trace, ordered by start.
 struct RowsOnThreads {
   IntegerColumn kind;
-  const int64_t *thread, *start_ns, *end_ns;
+  const int32_t* thread;
+  const int64_t *start_ns, *end_ns;
   size_t size;
 };
 

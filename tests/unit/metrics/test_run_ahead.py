@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from overlap_lab.analyze import analyze
-from overlap_lab.metrics.floor import quantile
+from overlap_lab.metrics.floor import quantiles
 from overlap_lab.report import Report
 from tests.timeline import timeline
 
@@ -111,4 +111,4 @@ def test_a_graph_launch_is_one_entry_of_the_queue() -> None:
     [([7], 5, 7), ([0, 10], 5, 5), ([0, 10], 1, 1), ([0, 3], 5, 2), ([0, 1], 5, 0), ([1, 2, 3], 10, 3)],
 )
 def test_quantiles_are_linear_and_whole(sample: list[int], tenths: int, expected: int) -> None:
-    assert quantile(np.array(sample, np.int64), tenths) == expected
+    assert quantiles(np.array(sample, np.int64), (tenths,)) == [expected]
