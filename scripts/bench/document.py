@@ -34,7 +34,7 @@ def revision() -> str:
 
 
 def machine() -> str:
-    """Cores, processor, memory, versions and date, as one paragraph."""
+    """Cores, processor, memory, versions, date, and how busy it was, as one paragraph."""
     names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     memory = re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text())
     cores = f"{len(os.sched_getaffinity(0))} cores of {names[0] if names else '?'}"
@@ -42,7 +42,7 @@ def machine() -> str:
     return (
         f"{datetime.date.today():%Y-%m-%d}, {cores}, "
         f"{int(memory[1]) // 1_000_000 if memory else 0} GB; Python {platform.python_version()}, "
-        f"{', '.join(own)}; others: {', '.join(installed_versions()) or 'none'}."
+        f"{', '.join(own)}; others: {', '.join(installed_versions()) or 'none'}; load average {os.getloadavg()[2]:.1f}."
     )
 
 

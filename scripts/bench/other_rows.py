@@ -104,7 +104,7 @@ def _measured(path: Path, small: Path, rounds: int) -> tuple[float, int]:
 def metrics_rows(setting: Setting) -> Iterator[Row]:
     """Every measure of a loaded trace, against a page of pandas and one sort."""
     rows = setting.chosen(1_000_000, 10_000_000, 10_000_000)
-    for capture in (setting.captures.kineto[-2], setting.captures.rocpd)[: setting.chosen(1, 1, 2)]:
+    for capture in (setting.captures.kineto[-2], setting.captures.rocpd)[: setting.chosen(1, 2, 2)]:
         name = f"metrics_{short_name(capture)}_{rows}.json"
         job = json.dumps({"capture": str(capture), "rows": rows})
         with setting.made(name, partial(Path.write_text, data=job)) as path:
@@ -119,7 +119,7 @@ def _measures(path: Path, file: str) -> Iterator[Row]:
         ran = compared({name: Contestant(own, work, path, path) for name, work in names.items()}, 3)
     pandas_title = f"{title}, against busy, blocked, gaps and drains in pandas"
     yield ratio_row(pandas_title, file, at_least(5, 10), ran, work="all measures", other="pandas")
-    sort = at_most(1.5, None, "{:.1f}x")
+    sort = at_most(1.5, None, "{:.3g}x")
     yield ratio_row(
         f"{title}, in stable argsorts of as many int64", file, sort, ran, work="argsort", other="all measures"
     )

@@ -58,7 +58,7 @@ class Row:
     seconds: str
 
 
-def at_least(must: float | None, aim: float | None, form: str = "{:.1f}x") -> Goal:
+def at_least(must: float | None, aim: float | None, form: str = "{:.3g}x") -> Goal:
     """A goal of a number that should be large."""
     return Goal(must, aim, form, smaller_is_better=False)
 

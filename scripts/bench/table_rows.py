@@ -43,7 +43,7 @@ def csv_table_rows(setting: Setting) -> Iterator[Row]:
             path=path,
             small=small,
         )
-        yield ratio_row(_CORES, file, at_least(None, None, "{:.2f}x"), ran, work="load", other="on one core")
+        yield ratio_row(_CORES, file, at_least(None, None), ran, work="load", other="on one core")
 
 
 def rocprof_json_rows(setting: Setting) -> Iterator[Row]:
@@ -59,7 +59,7 @@ def rocprof_json_rows(setting: Setting) -> Iterator[Row]:
         title = "load, against msgspec's typed decode"
         yield ratio_row(title, file, at_least(2, 4), ran, work="load", other="msgspec")
         yield memory_row(_MEMORY, file, at_most(None, None), "load", path=path, small=small)
-        yield ratio_row(_CORES, file, at_least(None, None, "{:.2f}x"), ran, work="load", other="on one core")
+        yield ratio_row(_CORES, file, at_least(None, None), ran, work="load", other="on one core")
 
 
 def rocpd_rows(setting: Setting) -> Iterator[Row]:
@@ -88,7 +88,7 @@ def _sqlite_rows(name: str, path: Path, small: Path, setting: Setting) -> Iterat
     goal = at_least(10, 18 if rocpd else 20)
     yield ratio_row("load, against pandas.read_sql", file, goal, ran, work="load", other="pandas")
     yield memory_row(_MEMORY, file, at_most(None, None), "load", path=path, small=small)
-    yield ratio_row(_CORES, file, at_least(None, None, "{:.2f}x"), ran, work="load", other="on one core")
+    yield ratio_row(_CORES, file, at_least(None, None), ran, work="load", other="on one core")
 
 
 def _against(path: Path, small: Path, others: dict[str, str], rounds: int) -> Rounds:

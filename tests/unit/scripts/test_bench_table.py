@@ -56,9 +56,9 @@ def test_a_work_that_fails_costs_only_its_own_row() -> None:
     rounds = timed_rounds({"own": lambda: 2.0, "bad": fail, "other": lambda: 8.0}, 2)
     assert rounds.failures == {"bad": "out of memory"}
     good = ratio_row("load", "f", at_least(3, 5), rounds, work="own", other="other")
-    assert (good.measured, good.verdict) == ("4.0x", "met; aim: 80 % of it")
+    assert (good.measured, good.verdict) == ("4x", "met; aim: 80 % of it")
     bad = ratio_row("load", "f", at_least(3, 5), rounds, work="own", other="bad")
-    assert (bad.must, bad.measured, bad.verdict) == ("3.0x", "-", "not run: bad: out of memory")
+    assert (bad.must, bad.measured, bad.verdict) == ("3x", "-", "not run: bad: out of memory")
     missing = ratio_row("load", "f", at_least(3, 5), rounds, work="own", other="absent")
     assert missing.verdict == "not run: absent: is missing"
 
@@ -89,7 +89,7 @@ def test_rows_are_printed_and_survive_being_saved() -> None:
     assert [Row(**saved(row)) for row in rows] == rows
     assert printed(rows).splitlines()[2:] == [
         "| load | a, 5 MB | <= 0.60 of the file | - | 0.50 of the file | met | 1.2 |",
-        "| x | b | 2.0x | 4.0x | - | not run: a/b |  |",
+        "| x | b | 2x | 4x | - | not run: a/b |  |",
     ]
 
 
