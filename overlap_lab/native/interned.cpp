@@ -9,6 +9,7 @@ namespace {
 constexpr uint64_t kFirst = 0x9e3779b97f4a7c15ULL;
 constexpr uint64_t kSecond = 0xd6e8feb86659fd93ULL;
 constexpr size_t kFewest = 1024;
+constexpr size_t kLong = 64;  // bytes of a text that is hashed in blocks
 
 uint64_t mixed(uint64_t left, uint64_t right) {
   __extension__ using Wide = unsigned __int128;
@@ -22,12 +23,27 @@ uint64_t eight(const char* text) {
   return value;
 }
 
+/// Takes blocks of 32 bytes off a text while there are any: four hashes that need not wait for each
+/// other.
+uint64_t hash_of_blocks(const char*& at, size_t& left) {
+  constexpr size_t kBlock = 32;
+  uint64_t lanes[] = {kFirst, kSecond, ~kFirst, ~kSecond};
+  for (; left >= kBlock; left -= kBlock, at += kBlock) {
+    for (size_t lane = 0; lane < 4; ++lane) {
+      lanes[lane] = mixed(lanes[lane] ^ eight(at + 8 * lane), kSecond);
+    }
+  }
+  return mixed(mixed(lanes[0], kFirst) ^ lanes[1], kSecond) ^
+         mixed(mixed(lanes[2], kFirst) ^ lanes[3], kFirst);
+}
+
 }  // namespace
 
 uint64_t hash_of(std::string_view text) {
   uint64_t hash = kFirst ^ text.size();
   const char* at = text.data();
   size_t left = text.size();
+  if (left >= kLong) hash ^= hash_of_blocks(at, left);
   for (; left > 8; left -= 8, at += 8) hash = mixed(hash ^ eight(at), kSecond);
   uint64_t last = 0;
   if (left != 0) std::memcpy(&last, at, left);
