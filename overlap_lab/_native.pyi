@@ -335,3 +335,17 @@ class RecordParser:
         """Read on; False where Python must."""
     def processes(self) -> list[_RecordProcess]:
         """What was read. Taken: nothing is left then."""
+
+def end_after_interrupt(pipe: int, message: str) -> None:
+    """From now on the process ends soon after SIGINT, with exit code 130 and the message on stderr.
+
+    `pipe`: where Python's signal handler writes the number of each signal (`signal.set_wakeup_fd`).
+    """
+
+def claim_message() -> bool:
+    """Whether nobody has told of the interrupt yet; the caller tells."""
+
+def hold_end() -> None:
+    """Until `release_end` the end waits, for two seconds at most: there is a file to be taken away."""
+
+def release_end() -> None: ...

@@ -10,10 +10,12 @@ from io import RawIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from overlap_lab.native import hold_end, release_end
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-__all__ = ["whole_file"]
+__all__ = ["cleaned_up", "whole_file", "write_whole"]
 
 _PIECE: Final = 4 << 20
 _UNSYNCED: Final = 64 << 20
@@ -28,17 +30,37 @@ def whole_file(path: Path) -> Iterator[RawIOBase]:
     """
     target = path.resolve()  # a link stays one
     part = target.with_name(f".{uuid.uuid4().hex}.part")
-    try:
-        with _Written(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)) as stream:
-            with suppress(FileNotFoundError):
-                part.chmod(target.stat().st_mode & 0o777)
-            yield stream
-            stream.sync()
-        part.replace(target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with cleaned_up():
+        try:
+            with _Written(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)) as stream:
+                with suppress(FileNotFoundError):
+                    part.chmod(target.stat().st_mode & 0o777)
+                yield stream
+                stream.sync()
+            part.replace(target)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
     _sync_folder(target.parent)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text as UTF-8, whole or not at all; a pipe or device (`/dev/stderr`) is written as it is."""
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
+    with whole_file(path) as stream:
+        stream.write(text.encode())
+
+
+@contextmanager
+def cleaned_up() -> Iterator[None]:
+    """After Ctrl-C a command ends at once, but not before the end of this block, which takes files away."""
+    hold_end()
+    try:
+        yield
+    finally:
+        release_end()
 
 
 class _Written(RawIOBase):

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from overlap_lab.capture.rocpd_schema import schema_sql
 from overlap_lab.errors import CaptureError
+from overlap_lab.whole_file import cleaned_up
 
 __all__ = ["ApiCall", "DeviceOp", "MarkerRange", "Recording", "Stream", "write_rocpd"]
 
@@ -92,21 +93,26 @@ def write_rocpd(recording: Recording, path: Path) -> None:
     Raises CaptureError where it cannot be written.
     """
     partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
-    try:
-        connection = sqlite3.connect(partial)
+    with cleaned_up():
         try:
-            with connection:
-                _Tables(connection, recording).write()
+            _write(recording, partial)
+            partial.replace(path)
+        except (sqlite3.Error, OSError) as error:
+            raise CaptureError(
+                f"{path}: cannot be written ({error}); is the folder writable, the disk full?"
+            ) from error
         finally:
-            connection.close()
-        partial.replace(path)
-    except (sqlite3.Error, OSError) as error:
-        raise CaptureError(
-            f"{path}: cannot be written ({error}); is the folder writable, the disk full?"
-        ) from error
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+
+
+def _write(recording: Recording, path: Path) -> None:
+    connection = sqlite3.connect(path)
+    try:
+        with connection:
+            _Tables(connection, recording).write()
     finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
+        connection.close()
 
 
 class _Tables:

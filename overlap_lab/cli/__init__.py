@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Final
 
 from overlap_lab import __version__
+from overlap_lab.cli.interrupts import end_soon_after_interrupt, tell_interrupted
 from overlap_lab.cli.parser import Parser, add_verb
 from overlap_lab.errors import OverlapLabError, UsageError
 from overlap_lab.render.names import printable
@@ -30,6 +31,8 @@ CLOSED_PIPE: Final = 141
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; every error becomes one line on stderr and an exit code here, nowhere else."""
     try:
+        if arguments is None:  # a process of our own
+            end_soon_after_interrupt()
         with _warnings_on_one_line():
             _prepare_stdout()
             parsed = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)
@@ -42,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
     except KeyboardInterrupt:
+        tell_interrupted()
         return INTERRUPTED
     except OSError as error:
         return _failed(f"{error.filename or 'input or output'}: {error.strerror or error}")

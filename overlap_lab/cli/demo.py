@@ -33,6 +33,7 @@ from overlap_lab.cli.screen import colour_of, width_of
 from overlap_lab.compare import Comparison
 from overlap_lab.errors import UsageError
 from overlap_lab.report import Report, Table
+from overlap_lab.whole_file import cleaned_up
 
 __all__ = ["prepare_parser", "run"]
 
@@ -79,10 +80,11 @@ def _measure(modes: tuple[Mode, ...], layers: int, repeats: int) -> dict[Mode, _
     loop = BackwardLoop(layers, shape)
     loop.warm_up(modes)
     runs: dict[Mode, list[DemoRun]] = {mode: [] for mode in modes}
-    with tempfile.TemporaryDirectory(prefix="overlap_lab_demo_") as scratch:
-        for repeat in range(repeats):
-            for mode in modes:
-                runs[mode].append(DemoRun.of(loop.record(mode), Path(scratch) / f"{mode}_{repeat}.db"))
+    for _ in range(repeats):
+        for mode in modes:
+            recorded = loop.record(mode)
+            with cleaned_up(), tempfile.TemporaryDirectory(prefix="overlap_lab_demo_") as scratch:
+                runs[mode].append(DemoRun.of(recorded, Path(scratch) / "run.db"))
     return {mode: _Repeats(of_mode) for mode, of_mode in runs.items()}
 
 

@@ -17,6 +17,7 @@ from overlap_lab.loaders import load
 from overlap_lab.render.numbers import blocked_split
 from overlap_lab.report import Column, Report, Table
 from overlap_lab.units import format_ns
+from overlap_lab.whole_file import write_whole
 
 if TYPE_CHECKING:
     from overlap_lab.render.html import PageSection
@@ -154,7 +155,7 @@ def write_json(
             "rows": [list(row) for row in repeats.rows],
         },
     }
-    path.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(whole, indent=1) + "\n")
 
 
 def _integer(report: Report, tag: str) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from overlap_lab.errors import UsageError
+from overlap_lab.whole_file import write_whole
 
 __all__ = ["STDOUT", "add_output_arguments", "refuse_to_overwrite", "write_text"]
 
@@ -45,10 +46,8 @@ def write_text(path: str, text: str, *, force: bool) -> None:
         sys.stdout.write(text + "\n")
         return
     try:
-        with Path(path).open("w" if force else "x", encoding="utf-8") as file:
-            file.write(text + "\n")
-    except FileExistsError as error:
-        raise UsageError(f"{path} exists; add --force to overwrite it, or name another file") from error
+        refuse_to_overwrite(path, force=force)
+        write_whole(Path(path), text + "\n")
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
     print(f"wrote {path}")

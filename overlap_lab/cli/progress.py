@@ -79,7 +79,7 @@ class Meter:
         if self._stage:
             return f"{self._stage} {self._name}"
         bytes_read, rows = (now - then for now, then in zip(read_so_far(), self._before, strict=True))
-        if rows:
+        if rows and not bytes_read:
             return f"reading {self._name}: {rows:,} rows"
         rate = bytes_read / max(self._clock() - self._begun, 1e-3) / _MB
         if not 0 < bytes_read <= self._total:  # read a second time, for instance

@@ -2,6 +2,7 @@
 // the interpreter lock is free while text is read.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
 #include <memory>
@@ -13,6 +14,7 @@
 #include "event_parser.h"
 #include "event_parts.h"
 #include "gather_module.h"
+#include "interrupts.h"
 #include "nesting.h"
 #include "numbers.h"
 #include "progress.h"
@@ -256,6 +258,10 @@ void add_parts(nb::module_& m) {
   m.def("unescaped", &unescaped, "text"_a);
   m.def("nesting_depth", &depths, "kind"_a, "process"_a, "thread"_a, "start_ns"_a, "end_ns"_a,
         nb::kw_only(), "kinds"_a);
+  m.def("end_after_interrupt", &end_after_interrupt, "pipe"_a, "message"_a);
+  m.def("claim_message", &claim_message);
+  m.def("hold_end", &hold_end);
+  m.def("release_end", &release_end);
   m.def("count_read", [](uint64_t size) { progress().add_bytes(size); }, "size"_a);
   m.def("read_so_far", [] {
     return nb::make_tuple(progress().bytes.load(std::memory_order_relaxed),

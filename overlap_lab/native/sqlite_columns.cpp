@@ -3,6 +3,7 @@
 #include <chrono>
 #include <exception>
 
+#include "progress.h"
 #include "sqlite_library.h"
 
 namespace overlap_native {
@@ -10,6 +11,7 @@ namespace overlap_native {
 namespace {
 
 constexpr int kStepsBetweenLooks = 20000;  // of SQLite's machine, so a long search is seen too
+constexpr size_t kRowsCounted = 4096;      // at once
 constexpr auto kBetweenAsks = std::chrono::milliseconds(30);
 
 /// Stands between SQLite, which knows no exceptions, and the caller's wish to stop.
@@ -126,7 +128,11 @@ bool read_columns(const SqlQuestion& question, std::vector<SqlColumn>& columns,
     return false;
   }
   int outcome = library->step(row);
-  while (outcome == kSqliteRow && add_row(*library, row, columns)) outcome = library->step(row);
+  size_t rows = 0;
+  while (outcome == kSqliteRow && add_row(*library, row, columns)) {
+    if (++rows % kRowsCounted == 0) progress().add_rows(kRowsCounted);
+    outcome = library->step(row);
+  }
   watch.rethrow();
   return outcome == kSqliteDone;
 }

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <limits>
 
+#include "progress.h"
+
 namespace overlap_native {
 
 namespace {
@@ -25,6 +27,7 @@ bool read_all(int file, uint8_t* into, size_t size, uint64_t at) {
     const ssize_t got = pread(file, into, size, static_cast<off_t>(at));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
+    progress().add_bytes(static_cast<uint64_t>(got));
     into += got;
     size -= static_cast<size_t>(got);
     at += static_cast<uint64_t>(got);

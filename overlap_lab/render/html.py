@@ -23,6 +23,7 @@ from overlap_lab.render.html_sections import (
 )
 from overlap_lab.report import Report, Table
 from overlap_lab.trace import Trace
+from overlap_lab.whole_file import write_whole
 
 __all__ = ["PageSection", "report_page", "write_report_page"]
 
@@ -69,7 +70,7 @@ def write_report_page(
     page = report_page(
         sections, title=title, introduction=introduction, comparisons=comparisons, tables=tables
     )
-    path.write_text(page, encoding="utf-8")
+    write_whole(path, page)
 
 
 def report_page(

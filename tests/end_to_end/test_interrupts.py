@@ -1,0 +1,138 @@
+"""Ctrl-C at any moment: the command ends soon, says one word, and leaves no half of a file."""
+
+from __future__ import annotations
+
+import gzip
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROWS = 400_000
+SOON_S = 5.0
+"""What a busy machine may take; scripts/measure_interrupts.py says what a quiet one does (200 ms)."""
+SCRIPT = """
+import sys
+from overlap_lab.cli import main
+print("ready", flush=True)
+sys.exit(main())
+"""
+CALL = (
+    '{{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":7,"tid":7,"ts":{0},"dur":5,'
+    '"args":{{"correlation":{0}}}}},'
+    '{{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":{0},"dur":3,'
+    '"args":{{"correlation":{0},"device":0,"stream":7}}}}'
+)
+
+
+def kineto(folder: Path) -> Path:
+    path = folder / "a.json"
+    events = ",".join(CALL.format(10 * n) for n in range(1, ROWS // 2))
+    path.write_text(f'{{"schemaVersion":1,"traceEvents":[{events}]}}')
+    return path
+
+
+def packed(folder: Path) -> Path:
+    path = folder / "a.json.gz"
+    path.write_bytes(gzip.compress(kineto(folder).read_bytes(), 1))
+    return path
+
+
+def csv(folder: Path) -> Path:
+    path = folder / "7_hip_api_trace.csv"
+    rows = "".join(f"HIP,hipLaunchKernel,7,8,{n},{1_000 * n},{1_000 * n + 500}\n" for n in range(1, ROWS))
+    header = "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n"
+    path.write_text(header + rows)
+    return path
+
+
+def sdk_json(folder: Path) -> Path:
+    path = folder / "7_results.json"
+    record = (
+        '{{"size":72,"kind":11,"operation":0,"thread_id":8,"correlation_id":{{"internal":{0},"external":0}},'
+        '"start_timestamp":{0}000,"end_timestamp":{0}500,"dispatch_info":{{"agent_id":{{"handle":1}},'
+        '"queue_id":{{"handle":1}},"kernel_id":1}}}}'
+    )
+    records = ",".join(record.format(n) for n in range(1, ROWS // 2))
+    path.write_text(
+        '{"rocprofiler-sdk-tool":[{"metadata":{"pid":7},"agents":[],"strings":{},"kernel_symbols":[],'
+        f'"buffer_records":{{"kernel_dispatch":[{records}]}}}}]}}'
+    )
+    return path
+
+
+def nsys(folder: Path) -> Path:
+    path = folder / "a.sqlite"
+    numbers = f"WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < {ROWS // 2})"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)")
+        database.execute("INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'k')")
+        database.execute(
+            f"CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME AS {numbers} SELECT n * 1000 AS start, n * 1000 + 500 "
+            "AS end, 0 AS eventClass, 281474976710663 AS globalTid, n AS correlationId, 1 AS nameId, "
+            "0 AS returnValue FROM c"
+        )
+        database.execute(
+            f"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL AS {numbers} SELECT n * 1000 + 600 AS start, "
+            "n * 1000 + 900 AS end, 0 AS deviceId, 1 AS contextId, 7 AS streamId, n AS correlationId, "
+            "281474976710656 AS globalPid, 2 AS demangledName, 2 AS shortName FROM c"
+        )
+    database.close()
+    return path
+
+
+def rocpd(folder: Path) -> Path:
+    from tests.unit.loaders.rocpd_file import GUID, one_process, write_tables
+
+    path = folder / "a.db"
+    write_tables(path, GUID, one_process())
+    suffix = GUID.replace("-", "_")
+    with sqlite3.connect(path) as database:
+        for _ in range(18):  # doubled each time
+            database.execute(f"INSERT INTO rocpd_region_{suffix} SELECT * FROM rocpd_region_{suffix}")
+    database.close()
+    return path
+
+
+def saved(folder: Path) -> Path:
+    pytest.importorskip("pyarrow")
+    from overlap_lab.loaders import load
+
+    return load(csv(folder)).save(folder / "a.arrow")
+
+
+WRITERS: tuple[Callable[[Path], Path], ...] = (kineto, packed, csv, sdk_json, nsys, rocpd, saved)
+
+
+@pytest.fixture(scope="module", params=WRITERS, ids=lambda writer: writer.__name__)
+def trace(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path: Path = request.param(tmp_path_factory.mktemp("large"))
+    return path
+
+
+@pytest.mark.parametrize("after_s", [0.05, 0.2, 0.4])
+def test_an_interrupt_ends_the_command_with_one_word(trace: Path, after_s: float, tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, "analyze", str(trace), "--json", "report.json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(after_s)
+        process.send_signal(signal.SIGINT)
+        begun = time.perf_counter()
+        out, err = process.communicate(timeout=60)
+        ended_s = time.perf_counter() - begun
+    if process.returncode == 0:
+        pytest.skip("this machine had ended before")
+    assert (process.returncode, err, out) == (130, "overlap-lab: interrupted\n", "")
+    assert ended_s < SOON_S
+    assert list(tmp_path.iterdir()) == []
