@@ -166,6 +166,21 @@ def alike_codes(
     Codes are from -1 to below their column's count, which is not checked.
     """
 
+def scatter(into: _Column, blocks: list[_Column], places: npt.NDArray[np.uint32]) -> None:
+    """Write the rows of blocks that follow each other to their places, which are not checked."""
+
+def distinct_numbers(column: _Column) -> npt.NDArray[np.int64]:
+    """The distinct numbers of a column, in the order in which they come."""
+
+def times_fit(
+    start_ns: npt.NDArray[np.int64],
+    end_ns: npt.NDArray[np.int64],
+    earliest: int,
+    latest: int,
+    longest: int,
+) -> bool:
+    """Whether all times are within these limits, and all durations together are below half of `latest`."""
+
 def sqlite_version() -> str | None:
     """Version of the SQLite that `read_columns` uses; None where there is none."""
 

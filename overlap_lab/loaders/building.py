@@ -9,12 +9,15 @@ from typing import Any, Final
 import numpy as np
 
 from overlap_lab.errors import BrokenTrace
-from overlap_lab.schema import ABSENT, COLUMNS, Fault, Kind
+from overlap_lab.native import places, scatter, take, time_order, times_fit
+from overlap_lab.schema import ABSENT, COLUMNS, EARLIEST_NS, LATEST_NS, LONGEST_NS, Fault, Kind
 from overlap_lab.trace import DEFAULTS, Column, Mask, Source, Trace, constant, possible_times
 
-__all__ = ["Columns", "Findings", "TraceBuilder", "built", "built_in_order"]
+__all__ = ["Columns", "Findings", "GatheredRows", "TraceBuilder", "built", "built_in_order"]
 
 Columns = dict[str, Column]
+_GIVEN: Final = tuple(name for name in COLUMNS if name != "depth")
+_MOST_ROWS: Final = 1 << 32
 _NEVER_WRITTEN: Final = ("wait_correlation", "memory", "graph")
 """Columns that no loader writes into after the rows were gathered."""
 
@@ -85,17 +88,10 @@ class TraceBuilder:
             codes, columns = codes[good], {name: column[good] for name, column in columns.items()}
         self.add(kind, codes, **columns)
 
-    def columns(self) -> Columns:
-        """All rows, in the order in which they were added. Taken: none are left here.
-
-        Columns can be written, but for those of ids, memory and graphs where no row has one.
-        """
+    def columns(self) -> GatheredRows:
+        """All rows, in the order in which they were added. Taken: none are left here."""
         blocks, self._blocks = self._blocks, []
-        return {
-            name: _joined(name, dtype, [block.pop(name) for block in blocks])
-            for name, dtype in COLUMNS.items()
-            if name != "depth"
-        }
+        return GatheredRows(blocks)
 
     def last_ns(self) -> int:
         """The latest end of all rows so far; 0 where there is none after it."""
@@ -105,9 +101,45 @@ class TraceBuilder:
         """The interned names, in the order of their codes."""
         return tuple(self._names)
 
-    def build(self, columns: Columns, source: Source) -> Trace:
-        """The trace of these columns (from `columns`, where a loader has filled in more): see `built`."""
-        return built(columns, self.names(), source)
+    def build(self, columns: GatheredRows, source: Source) -> Trace:
+        """The trace of these rows, whose columns are gone then. See `built`."""
+        start, end = columns["start_ns"], columns["end_ns"]
+        if start.size >= _MOST_ROWS or not times_fit(start, end, EARLIEST_NS, LATEST_NS, LONGEST_NS):
+            return built({name: columns[name] for name in _GIVEN}, self.names(), source)
+        kind, same = columns["kind"], np.zeros(256, np.uint8)
+        order = time_order(start, end, kind, same, np.argsort(start, kind="stable"))
+        del start, end, kind
+        place = places(order)
+        ordered = {name: columns.taken(name, order, place) for name in _GIVEN}
+        return Trace.from_ordered(ordered, names=self.names(), source=source)
+
+
+class GatheredRows(Columns):
+    """Columns of rows that were added in blocks, each put together when it is asked for.
+
+    They can be written, but for those of ids, memory and graphs where no row has one.
+    """
+
+    def __init__(self, blocks: list[Columns]) -> None:
+        super().__init__()
+        self._blocks = blocks
+
+    def __missing__(self, name: str) -> Column:
+        self[name] = _joined(name, COLUMNS[name], [block.pop(name) for block in self._blocks])
+        return self[name]
+
+    def taken(self, name: str, order: Column, place: Column) -> Column:
+        """A column in another order of rows; it is gone then. `place` says where each row comes to."""
+        if name in self:
+            column = self.pop(name)
+            return column if column.strides == (0,) else take(column, order)
+        blocks = [block.pop(name) for block in self._blocks]
+        value = blocks[0][0] if blocks else DEFAULTS.get(name, 0)
+        if all(block.strides == (0,) and block[0] == value for block in blocks):
+            return constant(int(value), order.size, COLUMNS[name])
+        whole = np.empty(order.size, COLUMNS[name])
+        scatter(whole, blocks, place)
+        return whole
 
 
 def built(columns: Columns, names: tuple[str, ...], source: Source) -> Trace:

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "array_module.h"
+#include "block_module.h"
 #include "csv_module.h"
 #include "event_parser.h"
 #include "event_parts.h"
@@ -285,6 +286,7 @@ NB_MODULE(_native, m) {
   overlap_native::add_parts(m);
   overlap_native::add_parser(m);
   overlap_native::add_sqlite(m);
+  overlap_native::add_blocks(m);
   overlap_native::add_arrays(m);
   overlap_native::add_csv(m);
   overlap_native::add_gathers(m);

@@ -4,7 +4,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "alike_rows.h"
 #include "python_columns.h"
 #include "sqlite_columns.h"
 #include "sqlite_library.h"
@@ -77,30 +76,6 @@ nb::object sqlite_version() {
   return nb::str(library->libversion());
 }
 
-using Codes = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-nb::tuple alike_codes(const std::vector<Codes>& columns, const std::vector<uint64_t>& counts) {
-  if (columns.empty() || columns.size() != counts.size()) {
-    throw std::invalid_argument("alike_codes: a count per column is wanted");
-  }
-  std::vector<CodeColumn> all;
-  double span = 1;
-  for (size_t at = 0; at < columns.size(); ++at) {
-    if (columns[at].size() != columns[0].size()) {
-      throw std::invalid_argument("alike_codes: columns differ in length");
-    }
-    all.push_back({columns[at].data(), counts[at]});
-    span *= static_cast<double>(counts[at]) + 1;
-  }
-  if (span >= 9e18) throw std::invalid_argument("alike_codes: too many codes");
-  AlikeRows found;
-  {
-    nb::gil_scoped_release released;
-    found = alike_rows(all, columns[0].size());
-  }
-  return nb::make_tuple(taken(found.first), taken(found.place));
-}
-
 }  // namespace
 
 void add_sqlite(nb::module_& m) {
@@ -113,7 +88,6 @@ void add_sqlite(nb::module_& m) {
         "parameters"_a = std::vector<std::string>());
   m.def("read_table", &columns_of_table, "path"_a, "root"_a, "stored"_a, "cells"_a,
         "conditions"_a = Conditions());
-  m.def("alike_codes", &alike_codes, "columns"_a, "counts"_a);
   m.def("sqlite_version", &sqlite_version);
 }
 

@@ -1,0 +1,87 @@
+#include "block_module.h"
+
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "alike_rows.h"
+#include "array_arguments.h"
+#include "block_rows.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace overlap_native {
+
+namespace {
+
+nb::tuple alike_codes(const std::vector<In<int32_t>>& columns,
+                      const std::vector<uint64_t>& counts) {
+  if (columns.empty() || columns.size() != counts.size()) {
+    throw std::invalid_argument("alike_codes: a count per column is wanted");
+  }
+  std::vector<CodeColumn> all;
+  double span = 1;
+  for (size_t at = 0; at < columns.size(); ++at) {
+    if (columns[at].size() != columns[0].size()) {
+      throw std::invalid_argument("alike_codes: columns differ in length");
+    }
+    all.push_back({columns[at].data(), counts[at]});
+    span *= static_cast<double>(counts[at]) + 1;
+  }
+  if (span >= 9e18) throw std::invalid_argument("alike_codes: too many codes");
+  AlikeRows found;
+  {
+    nb::gil_scoped_release released;
+    found = alike_rows(all, columns[0].size());
+  }
+  return nb::make_tuple(taken(found.first), taken(found.place));
+}
+
+/// Into an array that is there, as the caller knows its type.
+void scatter_blocks(const nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>& into,
+                    const std::vector<AnyArray>& blocks, const In<uint32_t>& places) {
+  std::vector<IntegerColumn> columns;
+  size_t size = 0;
+  for (const AnyArray& block : blocks) {
+    columns.push_back(integers_of(block));
+    size += block.size();
+  }
+  if (size != into.size() || size != places.size()) {
+    throw std::invalid_argument("scatter: a place for each row of the blocks is wanted");
+  }
+  const Width width = integers_of(AnyArray(into)).width;
+  nb::gil_scoped_release released;
+  scatter(columns, places.data(), into.data(), width);
+}
+
+Out<int64_t> distinct_numbers(const AnyArray& array) {
+  const IntegerColumn column = integers_of(array);
+  Column<int64_t> found;
+  {
+    nb::gil_scoped_release released;
+    found = distinct_values(column);
+  }
+  return taken(found);
+}
+
+bool are_times(const In<int64_t>& start_ns, const In<int64_t>& end_ns, int64_t earliest,
+               int64_t latest, int64_t longest) {
+  if (start_ns.size() != end_ns.size()) {
+    throw std::invalid_argument("times_fit: columns differ in length");
+  }
+  nb::gil_scoped_release released;
+  return times_fit(start_ns.data(), end_ns.data(), start_ns.size(), {earliest, latest, longest});
+}
+
+}  // namespace
+
+void add_blocks(nb::module_& m) {
+  m.def("alike_codes", &alike_codes, "columns"_a, "counts"_a);
+  m.def("scatter", &scatter_blocks, "into"_a, "blocks"_a, "places"_a);
+  m.def("distinct_numbers", &distinct_numbers, "column"_a);
+  m.def("times_fit", &are_times, "start_ns"_a, "end_ns"_a, "earliest"_a, "latest"_a, "longest"_a);
+}
+
+}  // namespace overlap_native

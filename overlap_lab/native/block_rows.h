@@ -1,0 +1,28 @@
+// Blocks of rows put together as the rows of one table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "column.h"
+#include "integer_column.h"
+
+namespace overlap_native {
+
+/// Writes the values of blocks that follow each other to the places of their rows. Values fit.
+void scatter(const std::vector<IntegerColumn>& blocks, const uint32_t* places, void* into,
+             Width width);
+
+/// The distinct values of a column, in the order in which they come.
+Column<int64_t> distinct_values(const IntegerColumn& column);
+
+/// What times can be; see schema.py.
+struct TimeLimits {
+  int64_t earliest, latest, longest;
+};
+
+/// Whether all times are within the limits, and all durations together are below half of `latest`.
+bool times_fit(const int64_t* start_ns, const int64_t* end_ns, size_t size, TimeLimits limits);
+
+}  // namespace overlap_native
