@@ -169,6 +169,9 @@ def alike_codes(
 def scatter(into: _Column, blocks: list[_Column], places: npt.NDArray[np.uint32]) -> None:
     """Write the rows of blocks that follow each other to their places, which are not checked."""
 
+def coded_numbers(column: _Column) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Per row the place of its number among the distinct ones, and these, in the order in which they come."""
+
 def distinct_numbers(column: _Column) -> npt.NDArray[np.int64]:
     """The distinct numbers of a column, in the order in which they come."""
 
@@ -229,7 +232,7 @@ def time_order(
     """
 
 def take(values: _Column, order: npt.NDArray[np.uint32]) -> _Column:
-    """The values in another order of rows, which is not checked."""
+    """The values of these rows."""
 
 def take_narrow(values: npt.NDArray[np.int64], order: npt.NDArray[np.uint32]) -> npt.NDArray[np.int32]:
     """As `take`, in 32 bits; the least number for what does not fit."""

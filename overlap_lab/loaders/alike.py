@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from overlap_lab.loaders.building import TraceBuilder
-from overlap_lab.native import alike_codes
+from overlap_lab.native import alike_codes, coded_numbers, take
 from overlap_lab.schema import ABSENT
 from overlap_lab.trace import Column, constant
 
@@ -82,8 +82,7 @@ class CodedNumbers:
     @classmethod
     def of(cls, column: Column) -> CodedNumbers:
         """The column of these numbers."""
-        first, place = alike(column)
-        return cls(place.astype(np.int32), column[first])
+        return cls(*coded_numbers(column))
 
     def each(self, values: Column) -> Column:
         """Per row what `values` has in the place of its number."""
@@ -100,7 +99,9 @@ class CodedNumbers:
 
 def gathered(values: Column, codes: Column) -> Column:
     """The value of each code."""
-    return np.asarray(values[codes])
+    if codes.dtype != np.int32 or not codes.flags.c_contiguous:
+        return np.asarray(values[codes])
+    return take(np.ascontiguousarray(values), codes.view(np.uint32))
 
 
 def together(*columns: CodedNumbers | Coded) -> tuple[Column, Column]:

@@ -11,7 +11,7 @@ import numpy as np
 from overlap_lab.errors import BrokenTrace
 from overlap_lab.native import places, scatter, take, time_order, times_fit
 from overlap_lab.schema import ABSENT, COLUMNS, EARLIEST_NS, LATEST_NS, LONGEST_NS, Fault, Kind
-from overlap_lab.trace import DEFAULTS, Column, Mask, Source, Trace, constant, possible_times
+from overlap_lab.trace import DEFAULTS, Column, Source, Trace, constant, possible_times
 
 __all__ = ["Columns", "Findings", "GatheredRows", "TraceBuilder", "built", "built_in_order"]
 
@@ -79,10 +79,10 @@ class TraceBuilder:
 
     def add_timed(self, kind: Kind, names: Sequence[str] | Column, columns: Columns, found: Findings) -> None:
         """Add the rows that have both times; the others are counted as skipped."""
-        good = _is_time(columns["start_ns"]) & _is_time(columns["end_ns"])
-        lost = int((~good).sum())
         codes = names if isinstance(names, np.ndarray) else self.interned(names)
-        if lost:
+        if not (_are_times(columns["start_ns"]) and _are_times(columns["end_ns"])):
+            good = (columns["start_ns"] != ABSENT) & (columns["end_ns"] != ABSENT)
+            lost = int((~good).sum())
             found.count(Fault.ROWS_SKIPPED, lost)
             found.note(f"{lost} {kind.name.lower()} rows without a start or end were skipped.")
             codes, columns = codes[good], {name: column[good] for name, column in columns.items()}
@@ -175,8 +175,8 @@ def built_in_order(columns: Columns, names: tuple[str, ...], source: Source) -> 
     return built(columns, names, source)
 
 
-def _is_time(times: Column) -> Mask:
-    return np.asarray(times != ABSENT)
+def _are_times(times: Column) -> bool:
+    return not times.size or int(times.min()) != ABSENT
 
 
 def _held(name: str, values: Any, dtype: np.dtype[Any]) -> Column:

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from overlap_lab.columns import rows_of
 from overlap_lab.errors import BrokenTrace
 from overlap_lab.loaders.alike import gathered
 from overlap_lab.loaders.api_names import api_codes, copy_directions, plain_name
@@ -23,8 +24,9 @@ from overlap_lab.loaders.nsys_sync import add_syncs
 from overlap_lab.loaders.nsys_tables import NsysTables
 from overlap_lab.loaders.nsys_target import UNKNOWN_MACHINE, Target, owners, owners_of, stream_kinds
 from overlap_lab.loaders.sqlite_file import SQLITE, note_unmerged_log, read_only, tables_in
-from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, DEVICE_KINDS, Fault, Kind
-from overlap_lab.trace import Column, Source, Trace
+from overlap_lab.native import distinct_numbers
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, COLUMNS, DEVICE_KINDS, Fault, Kind
+from overlap_lab.trace import Column, Source, Trace, constant
 
 __all__ = ["is_nsys_table", "read_nsys", "sniff_nsys"]
 
@@ -92,7 +94,10 @@ def _calls(tables: NsysTables, builder: TraceBuilder) -> tuple[Columns, Column]:
                 **owners_of(rows.few["globalTid"]),
             }
         )
-    columns = {name: np.concatenate([each[name] for each in found]) for name in found[0]}
+    some = [each for each in found if len(each["name"])] or found[:1]
+    columns = some[0]
+    if len(some) > 1:
+        columns = {name: np.concatenate([each[name] for each in some]) for name in columns}
     return columns, columns.pop("name")
 
 
@@ -106,19 +111,21 @@ def _add_overhead(tables: NsysTables, builder: TraceBuilder, findings: Findings)
 
 def _complete(rows: Columns, findings: Findings) -> None:
     """Fill in, in place, what other rows know; give machines dense part numbers."""
-    machines = np.unique(rows["part"][rows["part"] != UNKNOWN_MACHINE])
-    rows["part"] = np.searchsorted(machines, rows["part"]).astype(np.int16)
-    if machines.size > 1:
+    seen = distinct_numbers(rows["part"])
+    machines = np.sort(seen[seen != UNKNOWN_MACHINE])
+    if machines.size == 1 or not seen.size:
+        rows["part"] = constant(0, rows["part"].size, COLUMNS["part"])
+    else:
+        rows["part"] = np.searchsorted(machines, rows["part"]).astype(np.int32)
         findings.note(f"{machines.size} machines in one file: rows of different machines never link.")
-    if (rows["process"] == ABSENT_PROCESS).any():
+    if ABSENT_PROCESS in distinct_numbers(rows["process"]):
         adopt_processes(rows, rows["device"].astype(np.int64))
     fill_copies_from_calls(rows)
 
 
 def _source(path: Path, tables: NsysTables, target: Target, rows: Columns, findings: Findings) -> Source:
     _note_losses(tables, findings)
-    ops = np.isin(rows["kind"], DEVICE_KINDS)
-    placed = ops | (rows["kind"] == Kind.SYNC)
+    placed = rows_of(rows["kind"], (*DEVICE_KINDS, Kind.SYNC))
     null, free = stream_kinds(tables, rows["process"][placed], rows["stream"][placed], findings)
     said: dict[str, str] = {}
     for table in ("META_DATA_EXPORT", "META_DATA_CAPTURE"):
@@ -133,7 +140,7 @@ def _source(path: Path, tables: NsysTables, target: Target, rows: Columns, findi
         vendor="nvidia",
         tool=" ".join(["Nsight Systems", said.get("EXPORT_PRODUCT_VERSION", "")]).strip(),
         clock="nsys-session",
-        devices=target.named(rows["device"][ops]),
+        devices=target.named(distinct_numbers(rows["device"][rows_of(rows["kind"], DEVICE_KINDS)])),
         processes=_processes(tables, rows),
         null_streams=null,
         nonblocking_streams=free,
@@ -144,7 +151,7 @@ def _source(path: Path, tables: NsysTables, target: Target, rows: Columns, findi
 
 
 def _processes(tables: NsysTables, rows: Columns) -> dict[int, str]:
-    used = set(np.unique(rows["process"]).tolist()) - {ABSENT_PROCESS}
+    used = set(distinct_numbers(rows["process"]).tolist()) - {ABSENT_PROCESS}
     pids = owners(tables.integers("PROCESSES", "globalPid")[0])["process"].tolist()
     [names] = tables.texts("PROCESSES", "name")
     return {pid: name for pid, name in zip(pids, names, strict=True) if pid in used}

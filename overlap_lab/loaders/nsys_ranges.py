@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
-from overlap_lab.loaders.alike import Coded, CodedNumbers, gathered, together
+from overlap_lab.columns import rows_of
+from overlap_lab.loaders.alike import CodedNumbers, gathered, together
 from overlap_lab.loaders.building import Findings, TraceBuilder
 from overlap_lab.loaders.nsys_tables import NsysTables
 from overlap_lab.loaders.nsys_target import owners_of
+from overlap_lab.loaders.sqlite_columns import TableColumns
 from overlap_lab.schema import ABSENT, Fault, Kind
 from overlap_lab.trace import Column
 
@@ -25,6 +28,7 @@ _TYPES: Final = {
     70: "NvtxtPushPopRange",
     71: "NvtxtStartEndRange",
 }
+_UNWANTED: Final = 63
 _RANGES: Final = ("NvtxPushPopRange", "NvtxStartEndRange", "NvtxtPushPopRange", "NvtxtStartEndRange")
 _MARKS: Final = ("NvtxMark", "NvtxtMark")
 _FRAMEWORK_OP: Final = re.compile(r"(.+?)(?:, (?:seq|op_id|sizes) = .*)$", re.DOTALL)
@@ -34,33 +38,57 @@ _FRAMEWORK_OP: Final = re.compile(r"(.+?)(?:, (?:seq|op_id|sizes) = .*)$", re.DO
 def add_ranges(tables: NsysTables, builder: TraceBuilder, findings: Findings, *, last_ns: int) -> None:
     """Add ranges and marks; a range that was never closed ends at `last_ns`."""
     rows = tables.columns(_TABLE, ("start", "end"), ("eventType", "globalTid", "textId"), ("text",))
-    start, end, kind = rows["start"], rows["end"], rows.few["eventType"]
     types = tables.enum("ENUM_NSYS_EVENT_TYPE", _TYPES)
-    is_mark = kind.each(np.isin(kind.values, [n for n, name in types.items() if name in _MARKS]))
-    is_range = kind.each(np.isin(kind.values, [n for n, name in types.items() if name in _RANGES]))
-    is_open = is_range & ((end == ABSENT) | ((end == 0) & (start > 0)))  # old schemas have no NULL
-    end = np.where(is_mark, start, np.where(is_open, np.maximum(start, last_ns), end))
-    wanted = np.flatnonzero(is_mark | is_range)
-    if is_open.any():
-        findings.count(Fault.ROWS_REPAIRED, int(is_open.sum()))
-        findings.note(f"{int(is_open.sum())} NVTX ranges never end; they were closed at the last event.")
-    shown, place = _shown(tables, rows.texts["text"].rows(wanted), rows.few["textId"].rows(wanted))
-    kinds, names = _classed(shown)
-    kind_of, thread = gathered(kinds, place), rows.few["globalTid"].rows(wanted)
+    place, names, kinds = _named(tables, rows, types)
+    end = _ends(rows, types, last_ns, findings)
+    kind = gathered(kinds, place)
     for each in (Kind.RANGE, Kind.CPU_OP):
-        here = np.flatnonzero(kind_of == each)
-        mine = {"start_ns": start[wanted[here]], "end_ns": end[wanted[here]], **owners_of(thread.rows(here))}
-        builder.add_timed(each, Coded(place[here], names).interned(builder), mine, findings)
+        here = rows_of(kind, (each,))
+        mine = {"start_ns": rows["start"][here], "end_ns": end[here]}
+        mine |= owners_of(rows.few["globalTid"].rows(here))
+        used = CodedNumbers.of(place[here])
+        codes = builder.interned([names[at] for at in used.values.tolist()])
+        builder.add_timed(each, used.each(codes), mine, findings)
 
 
-def _shown(tables: NsysTables, text: Coded, text_id: CodedNumbers) -> tuple[list[str], Column]:
-    """The distinct names of ranges, and for each row the place of its name."""
-    first, place = together(text, text_id)
+def _numbers(types: Mapping[int, str], names: Sequence[str]) -> list[int]:
+    return [number for number, name in types.items() if name in names]
+
+
+def _named(
+    tables: NsysTables, rows: TableColumns, types: Mapping[int, str]
+) -> tuple[Column, list[str], Column]:
+    """For each row the place of its name; the names, and the kinds of row that have them.
+
+    Rows that are neither ranges nor marks have a kind of their own.
+    """
+    text, text_id, kind = rows.texts["text"], rows.few["textId"], rows.few["eventType"]
+    first, place = together(text, text_id, kind)
     ids = text_id.values[text_id.codes[first]]
     strings = tables.strings(ids)
-    texts = map(text.text, text.codes[first].tolist())
-    pairs = zip(texts, ids.tolist(), strict=True)
-    return [own or strings.get(number) or "range" for own, number in pairs], place
+    pairs = zip(map(text.text, text.codes[first].tolist()), ids.tolist(), strict=True)
+    kinds, names = _classed([own or strings.get(number) or "range" for own, number in pairs])
+    wanted = np.isin(kind.values, _numbers(types, (*_RANGES, *_MARKS)))
+    return place, names, np.where(wanted[kind.codes[first]], kinds, _UNWANTED).astype(np.uint8)
+
+
+def _ends(rows: TableColumns, types: Mapping[int, str], last_ns: int, findings: Findings) -> Column:
+    """The end of each row; that of a mark is its start, that of a range that never ends `last_ns`."""
+    start, end, kind = rows["start"], rows["end"], rows.few["eventType"]
+    is_range = np.isin(kind.values, _numbers(types, _RANGES))
+    is_mark = np.isin(kind.values, _numbers(types, _MARKS))
+    at = np.flatnonzero(end <= 0)  # old schemas have no NULL
+    at = at[is_range[kind.codes[at]] & ((end[at] == ABSENT) | ((end[at] == 0) & (start[at] > 0)))]
+    if at.size or is_mark.any():
+        end = end.copy()
+    if at.size:
+        end[at] = np.maximum(start[at], last_ns)
+        findings.count(Fault.ROWS_REPAIRED, at.size)
+        findings.note(f"{at.size} NVTX ranges never end; they were closed at the last event.")
+    marks = np.flatnonzero(kind.each(is_mark)) if is_mark.any() else at[:0]
+    if marks.size:
+        end[marks] = start[marks]
+    return end
 
 
 def _classed(texts: list[str]) -> tuple[Column, list[str]]:

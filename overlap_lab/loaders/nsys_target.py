@@ -101,8 +101,8 @@ class Target:
         return gathered(np.array(devices, np.int16), place)
 
     def named(self, devices: Column) -> dict[int, str]:
-        """The names of these devices, by number."""
-        used = np.unique(devices).tolist()
+        """The names of these distinct devices, by number."""
+        used = sorted(devices.tolist())
         return {device: self._names.get(device, "") for device in used if device != ABSENT_DEVICE}
 
 
@@ -139,10 +139,9 @@ def stream_kinds(
     free = {(p, number) for p, number, flag in declared if types.get(flag, "").endswith("_NON_BLOCKING")}
     pids, numbers = tables.integers("TARGET_INFO_CUDA_CONTEXT_INFO", "processId", "nullStreamId")
     null |= set(zip(pids.tolist(), known_ids(numbers).tolist(), strict=True))
-    here = stream != ABSENT
-    pairs = distinct_rows(CodedNumbers.of(process[here]), CodedNumbers.of(stream[here]))[0]
+    pairs = distinct_rows(CodedNumbers.of(process), CodedNumbers.of(stream))[0]
     users, streams = (column.tolist() for column in pairs)
-    used = list(zip(users, streams, strict=True))
+    used = [(user, number) for user, number in zip(users, streams, strict=True) if number != ABSENT]
     return _everywhere(null, used, "null", findings), _everywhere(free, used, "non-blocking", findings)
 
 

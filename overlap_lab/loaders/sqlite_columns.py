@@ -15,13 +15,14 @@ from overlap_lab.loaders.alike import NO_TEXT, Coded, CodedNumbers
 from overlap_lab.loaders.sqlite_stored import AnyOf, Queries, stored_table
 from overlap_lab.native import Cell, read_columns, read_table, sqlite_version
 from overlap_lab.schema import ABSENT
-from overlap_lab.trace import Column
+from overlap_lab.trace import Column, constant
 
 __all__ = ["Cell", "TableColumns", "query_columns", "table_columns"]
 
 _SAME_LIBRARY: Final = sqlite_version() == sqlite3.sqlite_version
 """A Python with an SQLite of its own reads alone: two versions could read one file in two ways."""
 _FROM_PAGES: Final = True
+_NUMBER: Final = np.dtype(np.int64)
 _PLAIN: Final = (Cell.INTEGER, Cell.CAST)
 
 
@@ -44,7 +45,7 @@ class TableColumns:
         few = CodedNumbers(np.zeros(rows, np.int32), np.full(min(rows, 1), ABSENT))
         return cls(
             rows,
-            {name: np.full(rows, ABSENT) for name, cell in cells.items() if cell in _PLAIN},
+            {name: constant(ABSENT, rows, _NUMBER) for name, cell in cells.items() if cell in _PLAIN},
             {name: few for name, cell in cells.items() if cell == Cell.CODED},
             {name: none for name, cell in cells.items() if cell == Cell.TEXT},
         )

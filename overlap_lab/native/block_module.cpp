@@ -56,6 +56,16 @@ void scatter_blocks(const nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu
   scatter(columns, places.data(), into.data(), width);
 }
 
+nb::tuple coded_numbers(const AnyArray& array) {
+  const IntegerColumn column = integers_of(array);
+  CodedColumn found;
+  {
+    nb::gil_scoped_release released;
+    found = coded_column(column);
+  }
+  return nb::make_tuple(taken(found.codes), taken(found.values));
+}
+
 Out<int64_t> distinct_numbers(const AnyArray& array) {
   const IntegerColumn column = integers_of(array);
   Column<int64_t> found;
@@ -80,6 +90,7 @@ bool are_times(const In<int64_t>& start_ns, const In<int64_t>& end_ns, int64_t e
 void add_blocks(nb::module_& m) {
   m.def("alike_codes", &alike_codes, "columns"_a, "counts"_a);
   m.def("scatter", &scatter_blocks, "into"_a, "blocks"_a, "places"_a);
+  m.def("coded_numbers", &coded_numbers, "column"_a);
   m.def("distinct_numbers", &distinct_numbers, "column"_a);
   m.def("times_fit", &are_times, "start_ns"_a, "end_ns"_a, "earliest"_a, "latest"_a, "longest"_a);
 }

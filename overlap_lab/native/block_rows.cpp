@@ -46,6 +46,20 @@ void scatter(const std::vector<IntegerColumn>& blocks, const uint32_t* places, v
   }
 }
 
+CodedColumn coded_column(const IntegerColumn& column) {
+  CodedColumn found;
+  found.codes.hold(column.size + 1);
+  found.codes.set_size(column.size);
+  NumberCodes codes;
+  with_values(column, [&](auto values) {
+    for (size_t row = 0; row < column.size; ++row) {
+      found.codes[row] = codes.code_of(static_cast<int64_t>(values[row]));
+    }
+  });
+  found.values = std::move(codes.values);
+  return found;
+}
+
 Column<int64_t> distinct_values(const IntegerColumn& column) {
   NumberCodes codes;
   with_values(column, [&](auto values) {

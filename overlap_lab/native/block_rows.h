@@ -14,6 +14,14 @@ namespace overlap_native {
 void scatter(const std::vector<IntegerColumn>& blocks, const uint32_t* places, void* into,
              Width width);
 
+/// A column as codes, and the distinct values in the order in which they come.
+struct CodedColumn {
+  Column<int32_t> codes;
+  Column<int64_t> values;
+};
+
+CodedColumn coded_column(const IntegerColumn& column);
+
 /// The distinct values of a column, in the order in which they come.
 Column<int64_t> distinct_values(const IntegerColumn& column);
 

@@ -1,11 +1,13 @@
 #include "gather_module.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <stdexcept>
 
 #include "array_arguments.h"
 #include "gather.h"
+#include "large_pages.h"
 #include "threads.h"
 
 namespace nb = nanobind;
@@ -22,8 +24,10 @@ using Plain = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 struct Fresh {
   Fresh(size_t size, nb::dlpack::dtype type) {
     Column<char> column;
-    column.reserve(std::max<size_t>(size, 1) * (type.bits / 8U));
+    const size_t bytes = std::max<size_t>(size, 1) * (type.bits / 8U);
+    column.reserve(bytes);
     memory = column.release();
+    advise_large(memory, bytes);
     nb::capsule owner(memory, [](void* taken) noexcept { std::free(taken); });
     array = nb::cast(nb::ndarray<nb::numpy>(memory, {size}, owner, {}, type));
   }
@@ -48,8 +52,20 @@ void with_width(size_t bytes, const Work& work) {
   }
 }
 
+/// Throws IndexError where a row of `order` is none of `size`.
+void check_rows(const Order& order, size_t size) {
+  std::atomic<bool> inside{true};
+  for_parts(order.size(), kGatherGrain, [&](size_t begin, size_t end) {
+    uint32_t last = 0;
+    for (size_t i = begin; i < end; ++i) last = std::max(last, order.data()[i]);
+    if (begin < end && last >= size) inside = false;
+  });
+  if (!inside) throw nb::index_error("take: a row that is not there");
+}
+
 nb::object take(const Plain& values, const Order& order) {
   const size_t size = order.size();
+  check_rows(order, values.size());
   const Fresh fresh(size, values.dtype());
   nb::gil_scoped_release released;
   with_width(values.itemsize(), [&](auto zero) {

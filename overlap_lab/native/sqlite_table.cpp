@@ -1,10 +1,9 @@
 #include "sqlite_table.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <atomic>
 
+#include "large_pages.h"
 #include "table_part.h"
 #include "threads.h"
 
@@ -14,20 +13,12 @@ namespace {
 
 constexpr size_t kFewLeaves = 64;  // less than a thread is worth
 constexpr size_t kRowsAtOnce = 1 << 18;
-constexpr size_t kHugePage = 2 * 1024 * 1024;
 
 /// One part of the leaves for each thread.
 struct Parts {
   std::vector<size_t> ends;  // leaves
   std::vector<size_t> rows;  // how many there are at most; empty where nothing tells
 };
-
-/// Asks for large pages, which are mapped several times faster than small ones.
-void advise_large(void* memory, size_t size) {
-  const auto begin = (reinterpret_cast<uintptr_t>(memory) + kHugePage - 1) / kHugePage * kHugePage;
-  const auto end = (reinterpret_cast<uintptr_t>(memory) + size) / kHugePage * kHugePage;
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-}
 
 /// The number of cells of a leaf, and its first and last row; false for a page that is none.
 bool look_at(const PageFile& file, uint32_t page, size_t& cells, int64_t& first, int64_t& last) {
