@@ -32,6 +32,11 @@ def test_values_of_another_width_are_refused() -> None:
         take(np.zeros(2, np.complex128), shuffled(2))
 
 
+def test_rows_that_are_not_there_are_refused() -> None:
+    with pytest.raises(IndexError, match="not there"):
+        take(np.arange(3), np.array([0, 3], np.uint32))
+
+
 def test_what_has_no_32_bits_is_the_least_number() -> None:
     values = np.array([-(1 << 31), -(1 << 31) - 1, (1 << 31) - 1, 1 << 31, -5, np.iinfo(np.int64).min])
     least = -(1 << 31)
