@@ -24,7 +24,7 @@ from overlap_lab.report import Measurement, Report
 from overlap_lab.schema import ABSENT_DEVICE, EARLIEST_NS, LATEST_NS, Cause
 from overlap_lab.trace import Trace
 
-__all__ = ["analyze"]
+__all__ = ["analyze", "report_and_context"]
 
 _DEVICE_METRICS = (device_idle, device_drains, overlap, run_ahead, queue_peaks)
 _ONE_CLOCK = (
@@ -45,6 +45,13 @@ def analyze(trace: Trace, *, window: tuple[int, int] | None = None, steps: bool 
     `window` is a pair of absolute times in the trace's own clock; it clips host and device records at its
     edges, while waits and drains are decided on the whole trace. `steps` adds the table of the same name.
     """
+    return report_and_context(trace, window=window, steps=steps)[0]
+
+
+def report_and_context(
+    trace: Trace, *, window: tuple[int, int] | None = None, steps: bool = False
+) -> tuple[Report, Context]:
+    """What `analyze` returns, and what it was measured in, for more windows of the same trace."""
     if window is not None and window[1] <= window[0]:
         raise UsageError(
             f"analyze: the window {window[0]}:{window[1]} is empty; its end must come after its start"
@@ -69,7 +76,7 @@ def analyze(trace: Trace, *, window: tuple[int, int] | None = None, steps: bool 
         tables = {**tables, "steps": steps_table(context)}
     source = source_of(context, faults, shifts)
     findings = findings_of(context, faults, tables, shifts)
-    return Report(source, (*measurements, *_of_quality(faults)), tables, findings)
+    return Report(source, (*measurements, *_of_quality(faults)), tables, findings), context
 
 
 def _measurements(context: Context) -> tuple[Measurement, ...]:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from overlap_lab.cli.progress import waiting_for
 from overlap_lab.cli.window import Window, window_in
-from overlap_lab.errors import UsageError
 from overlap_lab.report import Report
+from overlap_lab.trace import Trace
 
 if TYPE_CHECKING:
     from overlap_lab.loaders import TraceInput
 
-__all__ = ["report_at", "reports_of"]
+__all__ = ["reports_of", "runs_at"]
 
 _OURS: Final = b'"overlap_lab.report/'
 _HEAD: Final = 512
@@ -31,12 +31,21 @@ def reports_of(
         yield _analyzed(found, window, steps=steps)
 
 
-def report_at(path: str) -> Report:
-    """The one report at a path: saved by `analyze --json`, or analyzed now from a trace."""
-    reports = _saved(path) if _is_saved_report(path) else tuple(reports_of([path]))
-    if len(reports) != 1:
-        raise UsageError(f"{path}: {len(reports)} traces; compare takes one a side, so name one of them")
-    return reports[0]
+def runs_at(paths: Iterable[str]) -> list[Report | Trace]:
+    """Every run at the paths, in order: a report saved by `analyze --json`, or a trace."""
+    from overlap_lab.loaders import find_inputs
+
+    runs: list[Report | Trace] = []
+    for path in paths:
+        runs += _saved(path) if _is_saved_report(path) else map(_loaded, find_inputs(path))
+    return runs
+
+
+def _loaded(found: TraceInput) -> Trace:
+    from overlap_lab.loaders import load
+
+    with waiting_for(found.files):
+        return load(found)
 
 
 def _analyzed(found: TraceInput, window: Window | None, *, steps: bool) -> Report:

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
 
+from overlap_lab.compare.comparable import differences_of_setup
 from overlap_lab.compare.comparison import Comparison, Difference, Explanation, Sampling, Verdict
+from overlap_lab.compare.sites import ELSEWHERE, sites_of_report
 from overlap_lab.render.numbers import blocked_split
 from overlap_lab.report import Better, Measurement, Report
 from overlap_lab.schema import Cause
 from overlap_lab.units import format_ns
 
-__all__ = ["compare"]
+__all__ = ["compare_runs", "largest_first", "verdict_of"]
 
 Key = tuple[str, tuple[tuple[str, int], ...]]
 
-_MUST_AGREE: Final = {
-    "vendor": "the vendors differ",
-    "format": "the file formats differ, and formats record different things",
-    "tool": "the capturing tools differ",
-    "devices": "the devices differ",
-    "window": "the windows were chosen differently",
-    "settings": "the analysis settings differ",
-}
 
-
-def compare(baseline: Report, candidate: Report) -> Comparison:
+def compare_runs(baseline: Report, candidate: Report) -> Comparison:
     """Every measure of the whole trace and of each device, side by side.
 
     Values per process, thread and stream are left out: their numbers name something else in another run.
@@ -38,9 +30,13 @@ def compare(baseline: Report, candidate: Report) -> Comparison:
         baseline=baseline.source,
         candidate=candidate.source,
         sampling=Sampling.SINGLE_RUN,
-        explanations=tuple(_explanations(keys, left, right)),
+        explanations=tuple(_explanations(keys, left, right, _sites(baseline, candidate))),
         differences=tuple(_difference((right | left)[key], left.get(key), right.get(key)) for key in keys),
-        notes=(*_notes(baseline.source, candidate.source), *_final_waits(baseline, candidate)),
+        notes=(
+            *differences_of_setup([baseline.source], [candidate.source]),
+            *_final_waits(baseline, candidate),
+        ),
+        said=(baseline.verdict, candidate.verdict),
     )
 
 
@@ -77,7 +73,7 @@ def _difference(known: Measurement, left: Measurement | None, right: Measurement
         candidate=after,
         difference=difference,
         ratio=ratio,
-        verdict=_verdict(difference, known.better),
+        verdict=verdict_of(difference, known.better),
         reason=reason,
     )
 
@@ -88,7 +84,8 @@ def _missing(side: str, measurement: Measurement | None) -> list[str]:
     return [f"{side}: {measurement.reason or 'no value'}"] if measurement.value is None else []
 
 
-def _verdict(difference: int | float | None, better: Better) -> Verdict:
+def verdict_of(difference: int | float | None, better: Better) -> Verdict:
+    """The verdict that an exact difference has."""
     if difference is None:
         return Verdict.INCOMPARABLE
     if difference == 0:
@@ -99,8 +96,12 @@ def _verdict(difference: int | float | None, better: Better) -> Verdict:
 
 
 def _explanations(
-    keys: list[Key], left: Mapping[Key, Measurement], right: Mapping[Key, Measurement]
+    keys: list[Key],
+    left: Mapping[Key, Measurement],
+    right: Mapping[Key, Measurement],
+    drained: Mapping[str, int],
 ) -> Iterator[Explanation]:
+    lone = sum(tag == "device/window" for tag, _ in keys) == 1
     for tag, scope in keys:
         if tag != "device/window":
             continue
@@ -115,7 +116,21 @@ def _explanations(
             window=change["device/window"],
             busy=change["device/busy"],
             idle={cause: change[f"device/idle/{cause}"] for cause in Cause},
+            drained=largest_first(drained, change[f"device/idle/{Cause.DRAIN}"]) if lone else {},
         )
+
+
+def _sites(baseline: Report, candidate: Report) -> dict[str, int]:
+    """How much more idle time the waits of each place cost the candidate."""
+    before, after = sites_of_report(baseline), sites_of_report(candidate)
+    return {name: after.get(name, 0) - before.get(name, 0) for name in dict.fromkeys([*before, *after])}
+
+
+def largest_first(sites: Mapping[str, int], total: int) -> dict[str, int]:
+    """Sites with a change, the largest first, and what they leave of the total as other waits."""
+    rest = total - sum(sites.values())
+    every = {**sites, ELSEWHERE: sites.get(ELSEWHERE, 0) + rest}
+    return {name: ns for name, ns in sorted(every.items(), key=lambda one: (-abs(one[1]), one[0])) if ns}
 
 
 def _parts(scope: tuple[tuple[str, int], ...], side: Mapping[Key, Measurement]) -> dict[str, int] | None:
@@ -124,13 +139,6 @@ def _parts(scope: tuple[tuple[str, int], ...], side: Mapping[Key, Measurement]) 
     values = {tag: side[tag, scope].value for tag in tags if (tag, scope) in side}
     known = {tag: int(value) for tag, value in values.items() if value is not None}
     return known if len(known) == len(tags) else None
-
-
-def _notes(baseline: Mapping[str, object], candidate: Mapping[str, object]) -> Iterator[str]:
-    for key, sentence in _MUST_AGREE.items():
-        before, after = baseline.get(key), candidate.get(key)
-        if before != after:
-            yield f"{sentence}: {_words(before)} against {_words(after)}"
 
 
 def _final_waits(baseline: Report, candidate: Report) -> Iterator[str]:
@@ -143,9 +151,3 @@ def _final_waits(baseline: Report, candidate: Report) -> Iterator[str]:
         f"when the host runs further ahead; without them it is {format_ns(before[0])} against "
         f"{format_ns(after[0])}"
     )
-
-
-def _words(value: object) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(str(one) for one in value.values()) or "none"
-    return "unknown" if value in (None, "") else str(value)

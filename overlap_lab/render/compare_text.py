@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from overlap_lab.compare import Comparison, Difference, Explanation, Verdict
+from overlap_lab.compare import Comparison, Difference, Sampling, Verdict
 from overlap_lab.render.aligned import aligned
+from overlap_lab.render.compare_words import attributed, explained, headline_words, source_name
 from overlap_lab.render.lines import Line, Style, printed, wrapped
 from overlap_lab.render.names import printable
-from overlap_lab.render.values import NOTHING, format_value, percent
+from overlap_lab.render.values import NOTHING, format_value
 from overlap_lab.report import Cell, Column, Table
-from overlap_lab.units import format_ns
 
-__all__ = ["NUMBER_COLUMNS", "VERDICT_AT", "comparison_table", "comparison_text", "explained"]
+__all__ = [
+    "NUMBER_COLUMNS",
+    "VERDICT_AT",
+    "comparison_table",
+    "comparison_text",
+    "explained",
+    "rank",
+    "says_something",
+    "signed",
+]
 
 
 NUMBER_COLUMNS: Final = frozenset({"baseline", "candidate", "difference", "ratio"})
@@ -21,6 +30,8 @@ NUMBER_COLUMNS: Final = frozenset({"baseline", "candidate", "difference", "ratio
 
 VERDICT_AT: Final = -2
 """Where a row of `comparison_table` says better or worse."""
+
+_STYLES: Final = {Verdict.BETTER: Style.GOOD, Verdict.WORSE: Style.BAD, Verdict.INCOMPARABLE: Style.WARNING}
 
 _ORDER: Final = (
     "device/",
@@ -37,27 +48,25 @@ _ORDER: Final = (
 def comparison_text(
     comparison: Comparison,
     *,
-    verdicts: tuple[str, str] | None = None,
     width: int = 120,
     colour: bool = False,
     full: bool = False,
 ) -> str:
-    """What changed: the window's difference explained first, then measure by measure.
+    """What changed: the verdict or the window's difference explained first, then measure by measure.
 
-    `verdicts`, those of the two reports, are said below their names. Measures that are the same on both sides
-    are counted, not listed, unless `full`.
+    Measures that are the same on both sides are counted, not listed, unless `full`.
     """
-    said_of_baseline, said_of_candidate = verdicts or ("", "")
+    said_of_baseline, said_of_candidate = comparison.said
     table = comparison_table(comparison, full=full)
     head, *rows = aligned(table, width=width, right=NUMBER_COLUMNS)
     hidden = len(comparison.differences) - len(table.rows)
     lines = [
         *_side("baseline ", comparison.baseline, said_of_baseline, width),
         *_side("candidate", comparison.candidate, said_of_candidate, width),
-        *wrapped((Line(explained(one), Style.HEADING) for one in comparison.explanations), width),
+        *_first(comparison, width),
         *wrapped((Line(f"note: {printable(note)}", Style.WARNING) for note in comparison.notes), width),
         Line(""),
-        Line(f"One run a side ({comparison.sampling}): exact differences, no claim about chance."),
+        *wrapped([Line(_rests_on(comparison))], width),
         Line(head, Style.DIM),
         *map(_judged_line, rows, table.rows),
     ]
@@ -66,28 +75,43 @@ def comparison_text(
     return printed(lines, colour=colour)
 
 
-def explained(explanation: Explanation) -> str:
-    """The window's difference as the sum of busy and idle by cause, in one line."""
-    where = ", ".join(f"{key} {number}" for key, number in explanation.scope.items())
-    change = percent(explanation.window, explanation.baseline_ns)
-    parts = [("busy", explanation.busy), *((f"idle {c.value}", ns) for c, ns in explanation.idle.items())]
-    terms = ", ".join(f"{name.replace('_', ' ')} {_signed_ns(ns)}" for name, ns in parts if ns)
+def _first(comparison: Comparison, width: int) -> Iterator[Line]:
+    """The verdict and where the change comes from; of one run a side, the window as a sum."""
+    headline = comparison.headline
+    if headline is not None:
+        yield from wrapped(
+            [Line(headline_words(comparison), _STYLES.get(headline.verdict, Style.HEADING))], width
+        )
+        yield from wrapped((Line(f"  {words}") for words in attributed(comparison)), width)
+        if headline.reason:
+            yield from wrapped([Line(f"  {printable(headline.reason)}")], width)
+    for one in comparison.explanations:
+        typical = "" if headline is None else "typical "
+        yield from wrapped(
+            [Line(typical + explained(one), Style.PLAIN if headline else Style.HEADING)], width
+        )
+    if headline is None:
+        yield from wrapped((Line(f"  {words}") for words in attributed(comparison)), width)
+
+
+def _rests_on(comparison: Comparison) -> str:
+    if comparison.sampling is Sampling.SINGLE_RUN:
+        return f"One run a side ({comparison.sampling}): exact differences, no claim about chance."
     return (
-        f"{where + ': ' if where else ''}window {format_ns(explanation.baseline_ns)} -> "
-        f"{format_ns(explanation.candidate_ns)}: {_signed_ns(explanation.window)} ({change})"
-        + (f" = {terms}" if terms else "")
+        f"Medians of {comparison.sampling}, intervals of {100 * comparison.confidence:g} %; "
+        "counts that never vary are exact."
     )
 
 
 def comparison_table(comparison: Comparison, *, full: bool = True) -> Table:
     """The differences as a table for people."""
-    shown = sorted((d for d in comparison.differences if full or _says_something(d)), key=_rank)
+    shown = sorted((d for d in comparison.differences if full or says_something(d)), key=rank)
     numbers = ("baseline", "candidate", "difference", "ratio")
     heads = ("measure", *numbers, f"({comparison.sampling})", "what it is")
     return Table(tuple(Column(name, "text") for name in heads), tuple(map(_row, shown)))
 
 
-def _rank(difference: Difference) -> tuple[int, int]:
+def rank(difference: Difference) -> tuple[int, int]:
     """What people ask for first, device by device; the measures' own order within."""
     device = difference.scope.get("device", -1)
     return device, next(
@@ -95,7 +119,10 @@ def _rank(difference: Difference) -> tuple[int, int]:
     )
 
 
-def _says_something(difference: Difference) -> bool:
+def says_something(difference: Difference) -> bool:
+    """Whether a person wants to see it: it differs, or one side has it and the other does not."""
+    if difference.verdict is Verdict.UNDECIDED:
+        return difference.statistics is None or difference.difference != 0
     if difference.verdict is Verdict.INCOMPARABLE:
         return difference.baseline is not None or difference.candidate is not None
     return difference.verdict is not Verdict.SAME
@@ -107,7 +134,7 @@ def _row(difference: Difference) -> tuple[str, ...]:
         difference.tag if device is None else f"{difference.tag} (device {device})",
         format_value(difference.baseline, unit),
         format_value(difference.candidate, unit),
-        _signed(difference.difference, unit),
+        signed(difference.difference, unit),
         NOTHING if difference.ratio is None else f"x {difference.ratio:.3f}",
         _judged(difference),
         printable(difference.title),
@@ -115,34 +142,35 @@ def _row(difference: Difference) -> tuple[str, ...]:
 
 
 def _judged(difference: Difference) -> str:
+    """The verdict with its interval, or with the reason why there is none."""
+    found = difference.statistics
+    if found is not None and difference.verdict is not Verdict.INCOMPARABLE:
+        low, high = (
+            signed(_whole(edge, difference.unit), difference.unit) for edge in (found.low, found.high)
+        )
+        return f"{difference.verdict} ({low} to {high})"
     if difference.reason:
         return f"{difference.verdict}: {printable(difference.reason)}"
     return difference.verdict.value
 
 
-def _signed(value: int | float | None, unit: str) -> str:
+def _whole(value: float, unit: str) -> int | float:
+    return round(value) if unit == "ns" else value
+
+
+def signed(value: int | float | None, unit: str) -> str:
+    """The value with its sign, "n/a" where there is none."""
     if value is None:
         return NOTHING
     return ("+" if value > 0 else "") + format_value(value, unit)
 
 
-def _signed_ns(value: int) -> str:
-    return ("+" if value > 0 else "") + format_ns(value)
-
-
 def _judged_line(text: str, cells: tuple[Cell, ...]) -> Line:
-    styles = {Verdict.BETTER.value: Style.GOOD, Verdict.WORSE.value: Style.BAD}
-    return Line(text, styles.get(str(cells[VERDICT_AT]), Style.PLAIN))
+    word = str(cells[VERDICT_AT]).partition(" ")[0].rstrip(":")
+    return Line(text, next((style for one, style in _STYLES.items() if one.value == word), Style.PLAIN))
 
 
 def _side(word: str, source: Mapping[str, object], verdict: str, width: int) -> Iterator[Line]:
-    yield Line(f"{word}  {_name(source)}")
+    yield Line(f"{word}  {source_name(source)}")
     if verdict:
         yield from wrapped([Line(f"  {printable(verdict)}")], width)
-
-
-def _name(source: Mapping[str, object]) -> str:
-    files = source.get("files")
-    names = [str(name) for name in files] if isinstance(files, (list, tuple)) else []
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return printable(f"{names[0]}{more}" if names else str(source.get("format", "")))

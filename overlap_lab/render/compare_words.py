@@ -1,0 +1,121 @@
+"""What a comparison says, in sentences that text and Markdown share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from overlap_lab.compare import Comparison, Difference, Explanation, Verdict
+from overlap_lab.render.names import printable
+from overlap_lab.render.values import format_value, percent
+from overlap_lab.schema import Cause
+from overlap_lab.units import format_ns
+
+__all__ = ["attributed", "explained", "headline_words", "signed_ns", "source_name"]
+
+_MOST_SITES: Final = 3
+_SMALLEST_SHARE: Final = 0.0005
+"""A part below 0.05 % of the window is left to the rest."""
+
+
+def headline_words(comparison: Comparison) -> str:
+    """The verdict, the change of the window, and what it rests on; empty for one run a side."""
+    headline = comparison.headline
+    if headline is None:
+        return ""
+    one = comparison.sampling.unit.removesuffix("s")
+    counts = headline.statistics.observations if headline.statistics else None
+    rests = f" ({counts[0]} {comparison.sampling.unit} against {counts[1]}" if counts else ""
+    paired = ", in pairs" if comparison.sampling.is_paired else ""
+    return (
+        f"{headline.verdict.upper()}: {_change(headline)} per {one}: "
+        f"{format_value(headline.baseline, 'ns')} -> {format_value(headline.candidate, 'ns')}"
+        + (f"{rests}{paired})" if counts else "")
+    )
+
+
+def _change(headline: Difference) -> str:
+    if headline.difference is None or not headline.baseline:
+        return "no change that can be told"
+    share = percent(abs(headline.difference), headline.baseline)
+    if headline.difference == 0:
+        return "no difference"
+    way = "slower" if headline.difference > 0 else "faster"
+    if headline.verdict in (Verdict.BETTER, Verdict.WORSE):
+        return f"{share} {way}"
+    return f"{share} {way} in the median"
+
+
+def attributed(comparison: Comparison) -> Iterator[str]:
+    """For each device where the change comes from, as shares of the baseline's window, the largest first."""
+    for explanation in comparison.explanations:
+        terms = _terms(explanation)
+        if not terms:
+            continue
+        whole = _headline_ns(comparison, explanation) or explanation.baseline_ns
+        shown = [(words, ns) for words, ns in terms if abs(ns) >= _SMALLEST_SHARE * whole]
+        rest = explanation.window + explanation.remainder - sum(ns for _, ns in shown)
+        if abs(rest) >= _SMALLEST_SHARE * whole:
+            shown.append(("the rest", rest))
+        parts = ", ".join(f"{_signed_share(ns, whole)} {words}" for words, ns in shown)
+        where = _scope_words(explanation.scope)
+        if parts:
+            yield f"{where}{parts}"
+
+
+def _headline_ns(comparison: Comparison, explanation: Explanation) -> float:
+    found = comparison.difference("device/window", **explanation.scope)
+    return float(found.baseline or 0) if found else 0.0
+
+
+def _terms(explanation: Explanation) -> list[tuple[str, int]]:
+    """Every part of the window's difference in words; drains by the place that waits."""
+    terms = [("device busy", explanation.busy)]
+    terms += [
+        (f"{cause.value.replace('_', ' ')}", ns)
+        for cause, ns in explanation.idle.items()
+        if cause is not Cause.DRAIN
+    ]
+    sites = list(explanation.drained.items())
+    terms += [(f"drain after {printable(name)}", ns) for name, ns in sites[:_MOST_SITES]]
+    left = explanation.idle.get(Cause.DRAIN, 0) - sum(ns for _, ns in sites[:_MOST_SITES])
+    terms.append(("drain after other waits" if sites else "drain", left))
+    return sorted((term for term in terms if term[1]), key=lambda term: -abs(term[1]))
+
+
+def explained(explanation: Explanation) -> str:
+    """The window's difference as the sum of busy and idle by cause, in one line."""
+    change = percent(explanation.window, explanation.baseline_ns)
+    parts = [("busy", explanation.busy), *((f"idle {c.value}", ns) for c, ns in explanation.idle.items())]
+    terms = ", ".join(f"{name.replace('_', ' ')} {signed_ns(ns)}" for name, ns in parts if ns)
+    return (
+        f"{_scope_words(explanation.scope)}window {format_ns(explanation.baseline_ns)} -> "
+        f"{format_ns(explanation.candidate_ns)}: {signed_ns(explanation.window)} ({change})"
+        + (f" = {terms}" if terms else "")
+    )
+
+
+def _scope_words(scope: Mapping[str, int]) -> str:
+    where = ", ".join(f"{key} {number}" for key, number in scope.items())
+    return where + ": " if where else ""
+
+
+def _signed_share(ns: float, whole: float) -> str:
+    return ("+" if ns > 0 else "") + percent(ns, whole)
+
+
+def signed_ns(value: int) -> str:
+    """The time with its sign.
+
+    >>> signed_ns(1500), signed_ns(-20), signed_ns(0)
+    ('+1.50 us', '-20 ns', '0 ns')
+    """
+    return ("+" if value > 0 else "") + format_ns(value)
+
+
+def source_name(source: Mapping[str, object]) -> str:
+    """The file behind a side."""
+    files = source.get("files")
+    names = [str(name) for name in files] if isinstance(files, (list, tuple)) else []
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return printable(f"{names[0]}{more}" if names else str(source.get("format", "")))
