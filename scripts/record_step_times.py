@@ -59,7 +59,8 @@ def main() -> None:
 
 def host_steps(mode: str) -> tuple[str, str, Capture]:
     """The demo's workload, through the recording of the host target."""
-    from overlap_lab.capture.host import range_on_host, record
+    from overlap_lab.capture.annotate import annotate
+    from overlap_lab.capture.host import record
     from overlap_lab.cli.demo_workload import BackwardLoop, Mode, Shape
 
     shape = Shape(seqlens=(256, 128, 192), heads=2, head_dim=64)
@@ -69,7 +70,7 @@ def host_steps(mode: str) -> tuple[str, str, Capture]:
     def capture(steps: int) -> list[int]:
         def run() -> None:
             for number in range(steps):
-                with range_on_host(f"step #{number}"):
+                with annotate(f"step #{number}"):
                     loop._run(Mode(mode))
 
         ranges = [one for one in record(run).recording.ranges if one.message.startswith("step #")]

@@ -36,7 +36,7 @@ def differences_of_setup(baseline: Sequence[Source], candidate: Sequence[Source]
 
 def _pair(before: Source, after: Source) -> Iterator[str]:
     for key, sentence in _MUST_AGREE.items():
-        if before.get(key) != after.get(key):
+        if _told(before.get(key)) != _told(after.get(key)):
             yield f"{sentence}: {setup_words(before.get(key))} against {setup_words(after.get(key))}"
     if (before.get("window") is None) != (after.get("window") is None):
         kinds = [
@@ -49,6 +49,11 @@ def _pair(before: Source, after: Source) -> Iterator[str]:
     ]
     if thresholds[0] != thresholds[1]:
         yield "the analysis settings differ: " + " against ".join(map(setup_words, thresholds))
+
+
+def _told(value: object) -> object:
+    """What has to agree: of devices their names, whatever numbers they had in each run."""
+    return sorted(map(str, value.values())) if isinstance(value, Mapping) else value
 
 
 def _facts(before: Mapping[str, object], after: Mapping[str, object]) -> Iterator[str]:

@@ -73,22 +73,22 @@ def compare_samples(
         for key in keys
     )
     headline = next((d for d in differences if d.tag == HEADLINE), None)
-    others = sum(key[0] != HEADLINE for key in found)
     return Comparison(
         baseline=reports[0].source,
         candidate=reports[1].source,
         sampling=rules.sampling,
         explanations=tuple(explanations_of(left.windows, right.windows, differences)),
         differences=differences,
-        notes=(*notes, *_tested_words(others, found)),
+        notes=(*notes, *_tested_words(found)),
         headline=headline,
         confidence=rules.confidence,
         said=(reports[0].verdict, reports[1].verdict),
     )
 
 
-def _tested_words(others: int, found: Mapping[Key, _Weighed]) -> list[str]:
-    if not found:
+def _tested_words(found: Mapping[Key, _Weighed]) -> list[str]:
+    others = len(found) - 1
+    if others < 1:
         return []
     return [
         f"{HEADLINE} is the headline and tested alone; for the {others} other measures tested, p is adjusted "
@@ -197,9 +197,11 @@ def _weighed(keys: list[Key], left: Samples, right: Samples, rules: Rules) -> di
 
 
 def _holm(keys: list[Key], found: Floats) -> Floats:
-    """p of the headline as it is; of the others adjusted, so that any of them is false at most so often."""
+    """p of the headline, the first device's window, as it is; of the others adjusted, so that one of them all
+    is false no more often than the headline."""
     p = np.array(found, np.float64)
-    others = np.array([at for at, key in enumerate(keys) if key[0] != HEADLINE], np.int64)
+    first = next((at for at, key in enumerate(keys) if key[0] == HEADLINE), None)
+    others = np.array([at for at in range(len(keys)) if at != first], np.int64)
     order = others[np.argsort(p[others], kind="stable")]
     if order.size:
         steps = p[order] * np.arange(order.size, 0, -1)

@@ -47,7 +47,12 @@ def _change(headline: Difference) -> str:
 
 
 def attributed(comparison: Comparison) -> Iterator[str]:
-    """For each device where the change comes from, as shares of the baseline's window, the largest first."""
+    """For each device where the change comes from, as shares of the baseline's window, the largest first.
+
+    Nothing where chance may be all there is.
+    """
+    if comparison.headline and comparison.verdict not in (Verdict.BETTER, Verdict.WORSE):
+        return
     for explanation in comparison.explanations:
         terms = _terms(explanation)
         if not terms:

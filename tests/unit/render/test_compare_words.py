@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from overlap_lab.compare import Verdict, compare
+from overlap_lab.render.compare_text import comparison_text
+from overlap_lab.render.compare_words import attributed, headline_words
+from overlap_lab.schema import Cause
+from tests.unit.compare.stepped import steps_of
+from tests.unit.render.made_report import made_report
+
+FAST = steps_of([20, 21, 20, 22, 20, 21, 20, 20, 21, 20, 21, 22])
+SLOW = steps_of([30, 31, 30, 32, 30, 31, 30, 30, 31, 30, 31, 32], drain_us=12)
+
+
+def test_a_single_run_is_split_by_cause_and_has_no_headline() -> None:
+    before, after = made_report(), made_report(idle_us={Cause.DRAIN: 30, Cause.HOST_LATE: 120}, drains=1)
+    comparison = compare(before, after)
+    assert headline_words(comparison) == ""
+    assert list(attributed(comparison)) == ["+20.0 % host late, -10.0 % drain after other waits"]
+
+
+def test_what_is_behind_a_verdict_is_said_with_the_wait() -> None:
+    [words] = attributed(compare(FAST, SLOW))
+    assert words.startswith("+48.8 % drain after hipDeviceSynchronize in step #*")
+
+
+def test_what_chance_may_do_is_not_explained() -> None:
+    comparison = compare(FAST, FAST)
+    assert comparison.verdict in (Verdict.SAME, Verdict.UNDECIDED)
+    assert list(attributed(comparison)) == []
+
+
+def test_too_few_steps_are_told_before_anything_else() -> None:
+    lines = comparison_text(compare(steps_of([20] * 4), steps_of([30] * 4))).splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("UNDECIDED"))
+    assert lines[at] == "UNDECIDED: 50.0 % slower in the median per step: 20.0 us -> 30.0 us"
+    assert lines[at + 1] == "  too few observations: a verdict takes at least 5 steps on each side"
