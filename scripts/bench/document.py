@@ -39,10 +39,11 @@ def machine() -> str:
     memory = re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text())
     cores = f"{len(os.sched_getaffinity(0))} cores of {names[0] if names else '?'}"
     own = [f"{name} {_version(name)}" for name in ("numpy", "pandas")]
+    others = ", ".join(installed_versions()) or "none"
     return (
         f"{datetime.date.today():%Y-%m-%d}, {cores}, "
         f"{int(memory[1]) // 1_000_000 if memory else 0} GB; Python {platform.python_version()}, "
-        f"{', '.join(own)}; others: {', '.join(installed_versions()) or 'none'}; load average {os.getloadavg()[2]:.1f}."
+        f"{', '.join(own)}; others: {others}; load average {os.getloadavg()[2]:.1f}."
     )
 
 
