@@ -9,7 +9,7 @@ from typing import Final
 
 from scripts.bench.own_kineto import DIALECTS, write_kineto
 from scripts.bench.own_tables import write_nsys, write_rocprof_csv, write_rocprof_json
-from scripts.bench.repeated_json import text_of
+from scripts.bench.repeated_json import kineto_copies, repeat_kineto
 
 __all__ = ["ROOT", "Captures", "find_captures"]
 
@@ -65,7 +65,7 @@ def _or_own(sample: Path, own: Make) -> Path:
 
 def _plain(capture: Path, folder: Path) -> Path:
     path = folder / "small.json"
-    path.write_text(text_of(capture), encoding="utf-8", errors="surrogateescape")
+    repeat_kineto(capture, path, kineto_copies(capture, 1_000_000))
     return path
 
 

@@ -112,7 +112,7 @@ def write_nsys(path: Path, rows: int) -> None:
             ((at + 900, at + 990, 0, 1, 9, 2 + 4 * n, owner, 4096, 1, 1, 2) for n, at in _times(rows // 10)),
         ),
         "NVTX_EVENTS": (
-            "start INTEGER, end INTEGER, eventType, globalTid, text, textId",
+            "start INTEGER, end INTEGER, eventType, globalTid, text TEXT, textId INTEGER",
             ((at, at + 900, 59, owner + 501, f"layer {n % 64}", None) for n, at in _times(rows // 10)),
         ),
     }
