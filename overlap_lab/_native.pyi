@@ -46,6 +46,14 @@ class EventParser:
         Stops before the first one that is not well-formed; returns how many bytes were used. The text behind
         them is for `parse`, unless the list is closed. Part and threads: 0 for what suits the machine.
         """
+    def parse_gzip(
+        self, file: int, begin: int, *, part: int = ..., threads: int = ...
+    ) -> tuple[int, bytes] | None:
+        """As `parse_file` for a gzip file, `begin` being an offset in its text.
+
+        Returns how many bytes were used, and the text behind them. None where that is long, or the file is
+        not sound: nothing that the parser read is to be used then.
+        """
     def accept(self, event: bytes) -> bool:
         """Read one event that was not in the text as it is; False where it is none."""
     def resume(self) -> None:
@@ -218,6 +226,15 @@ def read_csv_files(
     A row is kept where it has as many fields as given here, and its times. No parts where `csv` must read: of
     text that is not UTF-8 or has zero bytes, of odd times, of fields over 16 MiB.
     """
+
+def gunzip(file: int) -> bytes | None:
+    """The text of a small gzip file; None for a file that is not sound, or over 64 MB of text."""
+
+def crc32(text: bytes, before: int = ...) -> int:
+    """The checksum of text whose first part has the checksum `before`."""
+
+def crc32_plain(text: bytes, before: int = ...) -> int:
+    """As `crc32` without the instructions that only some machines have."""
 
 def time_order(
     start_ns: npt.NDArray[np.int64],

@@ -16,7 +16,7 @@ from overlap_lab.native import count_read
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["HEAD_BYTES", "Pieces", "check_readable", "head", "opened", "plain_bytes"]
+__all__ = ["HEAD_BYTES", "Pieces", "Unpacked", "check_readable", "head", "opened", "plain_bytes"]
 
 HEAD_BYTES: Final = 1 << 16
 _CHUNK: Final = 1 << 20
@@ -88,7 +88,7 @@ def opened(path: Path) -> io.RawIOBase:
     try:
         with path.open("rb") as file:
             packed = is_packed(file.read(4))
-        return Pieces(_unpacked(path)) if packed else _Plain(path)
+        return Unpacked(_unpacked(path)) if packed else _Plain(path)
     except OSError as error:
         raise _unreadable(path, error) from None
 
@@ -139,6 +139,10 @@ class Pieces(io.RawIOBase):
         room[:size] = self._left[:size]
         self._left = self._left[size:]
         return size
+
+
+class Unpacked(Pieces):
+    """The content of a packed file."""
 
 
 def _unpacked(path: Path) -> Iterator[bytes]:

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from overlap_lab.loaders.building import Findings
 from overlap_lab.loaders.chrome_json import EVENTS_KEY, cut_before_events, not_utf8, read_chrome_json
-from overlap_lab.loaders.content import opened, plain_bytes
+from overlap_lab.loaders.content import Unpacked, opened, plain_bytes
 from overlap_lab.loaders.event_steps import (
     EVENT_KEYS,
     LONGEST_EVENT,
@@ -98,6 +98,8 @@ class _Reading:
         head = self._head()
         if isinstance(stream, io.FileIO):
             self._parse_file(stream)
+        elif isinstance(stream, Unpacked):
+            self._parse_gzip()
         while self._parser.state != State.CLOSED and self._parse():
             pass
         header = self._header(head, self._feed.rest())
@@ -136,6 +138,15 @@ class _Reading:
         begin = file.tell() - self._feed.size
         if os.fstat(file.fileno()).st_size - begin >= _FEW:
             self._feed.jump(self._parser.parse_file(file.fileno(), begin, part=_PART, threads=_THREADS))
+
+    def _parse_gzip(self) -> None:
+        """Unpack and read on several threads; nothing where something is wrong, which is found again."""
+        parser = EventParser()
+        with self._path.open("rb") as file:
+            read = parser.parse_gzip(file.fileno(), self._feed.place, part=_PART, threads=_THREADS)
+        if read is not None:
+            self._parser = parser
+            self._feed.end_with(bytearray(read[1]), used=read[0])
 
     def _parse(self) -> bool:
         """Read what is in the buffer, or judge what stopped the parser; False behind the last event."""

@@ -35,17 +35,23 @@ class TextFeed:
         """Bytes that were used."""
         self.last = False
         """Whether all text is in the buffer."""
+        self._mark = 0
         self._skip_mark()
 
     def _skip_mark(self) -> None:
         self.more(len(_BOM))
         if self._buffer[: self._end].startswith(_BOM):
-            self._begin = len(_BOM)
+            self._begin = self._mark = len(_BOM)
 
     @property
     def size(self) -> int:
         """Bytes in the buffer."""
         return self._end - self._begin
+
+    @property
+    def place(self) -> int:
+        """Bytes of the stream before the buffer's first one."""
+        return self._mark + self.offset
 
     def view(self) -> memoryview:
         """What is in the buffer, without a copy."""
@@ -71,6 +77,13 @@ class TextFeed:
         if not self.size:
             self.more()
 
+    def end_with(self, rest: bytearray, *, used: int) -> None:
+        """Let go of so many bytes, and take all that follows from elsewhere than the stream."""
+        self.offset += used
+        self._buffer = rest
+        self._begin, self._end = 0, len(rest)
+        self.last = True
+
     def more(self, size: int = 1) -> None:
         """Add at least `size` bytes behind what is in the buffer, or all that there are."""
         wanted = self.size + size
@@ -91,7 +104,7 @@ class TextFeed:
 
     def rest(self) -> str:
         """All text behind what was used. Raises NotUtf8."""
-        parts = [self.bytes(), self._stream.readall()]
+        parts = [self.bytes(), b"" if self.last else self._stream.readall()]
         self._begin = self._end
         self.last = True
         try:

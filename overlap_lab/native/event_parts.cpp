@@ -1,11 +1,7 @@
 #include "event_parts.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -15,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "progress.h"
 #include "threads.h"
 
 namespace overlap_native {
@@ -23,25 +18,14 @@ namespace overlap_native {
 namespace {
 
 constexpr uint64_t kNowhere = UINT64_MAX;
-constexpr size_t kRead = 1 << 18;  // read at once: it stays in a core's own cache
-constexpr size_t kLookBack = 256;  // bytes before a part in which the end before it is looked for
+constexpr size_t kRead = 1 << 18;   // read at once: it stays in a core's own cache
+constexpr size_t kLookBack = 256;   // bytes before a part in which the end before it is looked for
+constexpr size_t kSlack = 1 << 11;  // bytes behind a part that are read with it
 constexpr size_t kFewTexts = 1 << 16;  // that a part parser keeps for its next part
 constexpr size_t kPartsAhead = 1;      // per thread, that may wait for those before them
 constexpr auto kPatience = std::chrono::milliseconds(10);
 
 bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
-/// Fills `room` from the file; fewer bytes than asked for: the file ends there, or cannot be read.
-size_t read_at(int file, uint64_t offset, char* room, size_t size) {
-  size_t done = 0;
-  while (done < size) {
-    const ssize_t got = ::pread(file, room + done, size - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    done += static_cast<size_t>(got);
-  }
-  return done;
-}
 
 /// Whether the object at `at` looks like an event in a list of events, and not the first one.
 bool looks_like_event(std::string_view text, size_t at) {
@@ -66,9 +50,9 @@ class Part {
   explicit Part(Path path) : parser_(path) {}
 
   /// Read what begins in [begin, end); `behind_comma`: not the first of the list.
-  void read(int file, uint64_t begin, uint64_t end, bool behind_comma, const Stop& stop);
+  void read(EventText& text, uint64_t begin, uint64_t end, bool behind_comma, const Stop& stop);
   /// As above from the first place in [begin, end) that looks like an event.
-  void read_guessed(int file, uint64_t begin, uint64_t end, const Stop& stop);
+  void read_guessed(EventText& text, uint64_t begin, uint64_t end, const Stop& stop);
   /// Add what was read.
   void append_to(EventParser& all) {
     all.append(parser_, codes_);
@@ -87,7 +71,7 @@ class Part {
   size_t index = 0;
 
  private:
-  void feed(int file, uint64_t end, const Stop& stop);
+  void feed(EventText& text, uint64_t end, const Stop& stop);
   void forget_texts() {
     parser_.table.clear_texts();
     codes_.clear();
@@ -99,37 +83,40 @@ class Part {
   uint64_t begin_ = kNowhere, used_ = kNowhere, next_ = kNowhere;
 };
 
-void Part::read(int file, uint64_t begin, uint64_t end, bool behind_comma, const Stop& stop) {
+void Part::read(EventText& text, uint64_t begin, uint64_t end, bool behind_comma,
+                const Stop& stop) {
   begin_ = used_ = begin;
   next_ = kNowhere;
   parser_.restart(behind_comma);
   text_.clear();
-  if (begin != kNowhere) feed(file, end, stop);
+  if (begin != kNowhere) feed(text, end, stop);
 }
 
-void Part::read_guessed(int file, uint64_t begin, uint64_t end, const Stop& stop) {
+void Part::read_guessed(EventText& text, uint64_t begin, uint64_t end, const Stop& stop) {
   const uint64_t from = begin - std::min<uint64_t>(begin, kLookBack);
   text_.hold(kRead);
   const size_t wanted = std::min<uint64_t>(kRead, end - from + kLookBack);
-  const std::string_view text(text_.data(), read_at(file, from, text_.data(), wanted));
+  const std::string_view seen(text_.data(), text.read(from, text_.data(), wanted));
   uint64_t guess = kNowhere;
-  for (size_t at = text.find('{', begin - from); at < text.size(); at = text.find('{', at + 1)) {
-    if (!looks_like_event(text, at)) continue;
+  for (size_t at = seen.find('{', begin - from); at < seen.size(); at = seen.find('{', at + 1)) {
+    if (!looks_like_event(seen, at)) continue;
     guess = from + at;
     break;
   }
-  read(file, guess < end ? guess : kNowhere, end, /*behind_comma=*/true, stop);
+  read(text, guess < end ? guess : kNowhere, end, /*behind_comma=*/true, stop);
 }
 
-void Part::feed(int file, uint64_t end, const Stop& stop) {
+void Part::feed(EventText& text, uint64_t end, const Stop& stop) {
   uint64_t offset = begin_;  // of the text's first byte in the file
   while (parser_.state() == State::reading && !stop.asked()) {
-    const size_t wanted = std::max(kRead, text_.size());  // of a long event twice as much
+    const uint64_t known = offset + text_.size();
+    const uint64_t rest = end - std::min(end, known) + kSlack;  // its last event may end behind it
+    // Twice as much of an event that is longer than all that.
+    const size_t wanted = std::max<uint64_t>(text_.size(), std::min<uint64_t>(kRead, rest));
     text_.hold(text_.size() + wanted);
-    const size_t more = read_at(file, offset + text_.size(), text_.data() + text_.size(), wanted);
+    const size_t more = text.read(known, text_.data() + text_.size(), wanted);
     if (more == 0) break;
     text_.set_size(text_.size() + more);
-    progress().add_bytes(more);
     const size_t used = parser_.parse(text_.data(), text_.size(), /*last=*/false, end - offset);
     if (parser_.state() == State::reached) next_ = offset + parser_.next_event();
     const size_t left = text_.size() - used;
@@ -140,16 +127,11 @@ void Part::feed(int file, uint64_t end, const Stop& stop) {
   used_ = offset;
 }
 
-/// The parts of a file: handed out in order, and added in order.
+/// The parts of a text: handed out in order, and added in order.
 class Parts {
  public:
-  Parts(const EventFile& file, uint64_t end, const PartSize& size, EventParser& into)
-      : file_(file),
-        end_(end),
-        size_(size),
-        into_(into),
-        next_item_(file.begin),
-        used_(file.begin) {
+  Parts(EventText& text, uint64_t begin, const PartSize& size, EventParser& into)
+      : text_(text), begin_(begin), size_(size), into_(into), next_item_(begin), used_(begin) {
     for (size_t i = 0; i < size.threads * (1 + kPartsAhead); ++i) {
       free_.push_back(std::make_unique<Part>(into.path()));
     }
@@ -164,16 +146,16 @@ class Parts {
   uint64_t used() const { return used_; }
 
  private:
-  uint64_t begin_of(size_t part) const { return file_.begin + part * size_.bytes; }
-  uint64_t end_of(size_t part) const { return std::min(begin_of(part + 1), end_); }
+  uint64_t begin_of(size_t part) const { return begin_ + part * size_.bytes; }
+  uint64_t end_of(size_t part) const { return begin_of(part + 1); }
 
   std::unique_ptr<Part> taken(const Stop& stop);
   void read(Part& part, const Stop& stop);
   void hand_in(std::unique_ptr<Part> part, const Stop& stop);
   void add(Part& part, const Stop& stop);
 
-  const EventFile file_;
-  const uint64_t end_;
+  EventText& text_;
+  const uint64_t begin_;
   const PartSize size_;
   EventParser& into_;
 
@@ -194,7 +176,7 @@ class Parts {
 std::unique_ptr<Part> Parts::taken(const Stop& stop) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    if (stop.asked() || done_ || begin_of(next_taken_) >= end_) return nullptr;
+    if (stop.asked() || done_) return nullptr;
     if (!free_.empty()) break;
     changed_.wait_for(lock, kPatience);
   }
@@ -212,9 +194,9 @@ void Parts::read(Part& part, const Stop& stop) {
   }
   const uint64_t end = end_of(part.index);
   if (known == kNowhere) {
-    part.read_guessed(file_.descriptor, begin_of(part.index), end, stop);
+    part.read_guessed(text_, begin_of(part.index), end, stop);
   } else if (known < end) {
-    part.read(file_.descriptor, known, end, /*behind_comma=*/part.index != 0, stop);
+    part.read(text_, known, end, /*behind_comma=*/part.index != 0, stop);
   }
 }
 
@@ -231,6 +213,8 @@ void Parts::hand_in(std::unique_ptr<Part> part, const Stop& stop) {
     lock.unlock();
     if (!stop.asked()) add(*next, stop);
     lock.lock();
+    const uint64_t kept = std::min(used_, begin_of(next_added_));
+    text_.let_go(kept - std::min<uint64_t>(kept, kLookBack));
     ++next_added_;
     done_ |= next_item_ == kNowhere;
     free_.push_back(std::move(next));
@@ -241,11 +225,11 @@ void Parts::hand_in(std::unique_ptr<Part> part, const Stop& stop) {
 
 void Parts::add(Part& part, const Stop& stop) {
   const uint64_t end = end_of(part.index);
-  if (next_item_ == kNowhere) return part.drop();
-  if (next_item_ >= end) return part.drop();  // inside an event that began before
+  if (next_item_ == kNowhere) return part.drop();  // the list is at its end, or damaged
+  if (next_item_ >= end) return part.drop();       // inside an event that began before
   if (part.begin() != next_item_) {
     part.drop();
-    part.read(file_.descriptor, next_item_, end, /*behind_comma=*/part.index != 0, stop);
+    part.read(text_, next_item_, end, /*behind_comma=*/part.index != 0, stop);
   }
   if (stop.asked()) return;
   part.append_to(into_);
@@ -255,17 +239,13 @@ void Parts::add(Part& part, const Stop& stop) {
 
 }  // namespace
 
-uint64_t parse_file(const EventFile& file, const PartSize& size, EventParser& into,
-                    const std::function<void()>& interrupted) {
-  struct stat facts{};
-  if (::fstat(file.descriptor, &facts) != 0) return 0;
-  const auto end = static_cast<uint64_t>(std::max<off_t>(facts.st_size, 0));
-  if (end <= file.begin) return 0;
-  Parts parts(file, end, size, into);
+uint64_t parse_parts(EventText& text, uint64_t begin, const PartSize& size, EventParser& into,
+                     const std::function<void()>& interrupted) {
+  Parts parts(text, begin, size, into);
   const std::vector<Task> tasks(std::max<size_t>(size.threads, 1),
                                 [&parts](const Stop& stop) { parts.work(stop); });
   run_tasks(tasks, interrupted);
-  return parts.used() - file.begin;
+  return parts.used() - begin;
 }
 
 }  // namespace overlap_native

@@ -37,7 +37,16 @@ def read(path: Path, *, part: int | None, threads: int = 3) -> Trace | str:
 
 
 def check_parts(path: Path, part: int, threads: int = 3) -> None:
-    found, expected = read(path, part=part, threads=threads), read(path, part=None)
+    """Plain and packed: damage, and what is said of it, is where it is in the plain file."""
+    expected = read(path, part=None)
+    check_same(read(path, part=part, threads=threads), expected)
+    content = path.read_bytes()
+    path.write_bytes(gzip.compress(content, compresslevel=1))
+    check_same(read(path, part=part, threads=threads), expected)
+    path.write_bytes(content)
+
+
+def check_same(found: Trace | str, expected: Trace | str) -> None:
     if isinstance(found, str) or isinstance(expected, str):
         assert found == expected
         return
@@ -45,6 +54,14 @@ def check_parts(path: Path, part: int, threads: int = 3) -> None:
     assert found.source == expected.source
     for name, column in columns_of(expected).items():
         np.testing.assert_array_equal(columns_of(found)[name], column, err_msg=name)
+
+
+def test_a_damaged_pack_is_refused_as_by_zlib(tmp_path: Path) -> None:
+    content = gzip.compress(DOCUMENTS[0] * 3)
+    packed = written(tmp_path, content[: len(content) // 2])
+    found = read(packed, part=100)
+    assert isinstance(found, str)
+    assert "truncated gzip file" in found
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="no real captures beside the repository")
@@ -65,7 +82,7 @@ def test_parts_of_any_size(tmp_path: Path, document: bytes) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=["keys", "bare", "indented"])
 def test_a_cut_at_any_byte(tmp_path: Path, document: bytes) -> None:
-    for size in range(0, len(document), 3):
+    for size in range(0, len(document), 11):
         check_parts(written(tmp_path, document[:size]), 100)
 
 
