@@ -311,6 +311,9 @@ def are_members(column: _Column, members: int) -> npt.NDArray[np.bool_]:
 def rows_among(column: _Column, members: int) -> _Ints:
     """The rows of which that is so."""
 
+def gather(column: _Column, rows: _Whole) -> _Column:
+    """What `column[rows]` gives, without rows that count from the end."""
+
 def fold_groups(group: _Whole, value: _Ints, groups: int, fold: Fold, initial: int) -> _Ints:
     """`initial` folded with the values of each group, which are numbered from 0 to `groups` - 1."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ __all__ = [
     "count_until",
     "dense_codes",
     "distinct",
+    "gather",
     "in_order",
     "is_one_of",
     "largest_of_each",
@@ -32,6 +33,7 @@ Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.signedinteger[Any]]
 """Numbers of things, such as threads: small, and of any width."""
 _Column = npt.NDArray[Any]
+_Value = TypeVar("_Value", bound=np.generic)
 
 
 def order(*columns: _Column, descending: int = 0) -> Ints:
@@ -65,6 +67,13 @@ def is_one_of(column: _Column, members: Iterable[int]) -> Mask:
 def rows_of(column: _Column, members: Iterable[int]) -> Ints:
     """The rows whose value is one of a few numbers below 64, in order."""
     return native.rows_among(column, _bits(members))
+
+
+def gather(column: npt.NDArray[_Value], rows: Numbers) -> npt.NDArray[_Value]:
+    """The column's values in some rows: what `column[rows]` gives, on all cores."""
+    if column.dtype == np.bool_:
+        return native.gather(column.view(np.uint8), rows).view(column.dtype)
+    return native.gather(column, rows)
 
 
 def count_before(ordered: Numbers, asked: Numbers) -> Ints:

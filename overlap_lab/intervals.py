@@ -84,6 +84,9 @@ def clip(start: Ints, end: Ints, window: tuple[int, int] | None) -> Intervals:
 def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
     """All (owner, index) pairs with first[owner] <= index < last[owner]."""
     counts = np.maximum(last - first, 0)
+    if counts.size and int(counts.max()) == 1:
+        owner = np.flatnonzero(counts)
+        return owner, first[owner]
     owner = np.repeat(np.arange(first.size), counts)
     offset = np.arange(owner.size) - np.repeat(np.cumsum(counts) - counts, counts)
     return owner, np.repeat(first, counts) + offset

@@ -15,6 +15,7 @@ from overlap_lab.columns import (
     count_until,
     dense_codes,
     distinct,
+    gather,
     is_one_of,
     order,
     rows_of,
@@ -82,12 +83,12 @@ def link(trace: Trace) -> Link:
     host = rows_of(trace.kind, (Kind.API,))
     captured = _captured(trace, host, thread)
     op = rows_of(trace.kind, DEVICE_KINDS)
-    enqueue = host[is_one_of(trace.api[host], OWNERS)]
-    calls = enqueue[_has_id(trace.correlation[enqueue]) & ~captured[enqueue]]
+    enqueue = host[is_one_of(gather(trace.api, host), OWNERS)]
+    calls = enqueue[_has_id(gather(trace.correlation, enqueue)) & ~captured[enqueue]]
     call = op.copy()
     linked = np.zeros(op.size, np.bool_)
-    named = trace.process[op] != ABSENT_PROCESS
-    has_id = _has_id(trace.correlation[op])
+    named = gather(trace.process, op) != ABSENT_PROCESS
+    has_id = _has_id(gather(trace.correlation, op))
     for with_process in (True, False):
         mine = np.flatnonzero((named == with_process) & has_id)
         rows = _pair(trace, calls, op[mine], with_process=with_process)
@@ -103,8 +104,8 @@ def link(trace: Trace) -> Link:
         op=op,
         call=call,
         linked=linked,
-        enqueue_start_ns=start[call],
-        enqueue_end_ns=np.where(linked, end[call], start[op]),
+        enqueue_start_ns=gather(start, call),
+        enqueue_end_ns=np.where(linked, gather(end, call), gather(start, op)),
         process=_process(trace, host, op, call),
         device=_device(trace, op, call),
         stream=_first_known(trace.stream, op, call, ABSENT),
@@ -130,7 +131,7 @@ def _pair(trace: Trace, calls: Ints, ops: Ints, *, with_process: bool) -> Ints:
 
 def _captured(trace: Trace, host: Ints, thread: npt.NDArray[np.int32]) -> Mask:
     """Host calls between a capture's begin and end on one thread; an open end reaches the file's edge."""
-    if not is_one_of(trace.api[host], (Api.CAPTURE_BEGIN, Api.CAPTURE_END)).any():
+    if not is_one_of(gather(trace.api, host), (Api.CAPTURE_BEGIN, Api.CAPTURE_END)).any():
         return np.broadcast_to(np.False_, len(trace))
     inside = np.zeros(len(trace), np.bool_)
     is_begin, is_end = trace.api == Api.CAPTURE_BEGIN, trace.api == Api.CAPTURE_END
@@ -149,7 +150,7 @@ def _captured(trace: Trace, host: Ints, thread: npt.NDArray[np.int32]) -> Mask:
 
 def _first_known(column: npt.NDArray[Any], op: Ints, call: Ints, absent: int) -> Ints:
     """Each op's own value, else its call's."""
-    known = column[op].astype(np.int64)
+    known = gather(column, op).astype(np.int64)
     unknown = np.flatnonzero(known == absent)
     known[unknown] = column[call[unknown]]
     return known
@@ -179,7 +180,9 @@ def _device(trace: Trace, op: Ints, call: Ints) -> Ints:
 
 def _outer_enqueue(trace: Trace, enqueue: Ints, thread: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     outer = np.arange(len(trace), dtype=np.int32)
-    outer[enqueue] = enqueue[outermost(thread[enqueue], trace.start_ns[enqueue], trace.end_ns[enqueue])]
+    outer[enqueue] = enqueue[
+        outermost(gather(thread, enqueue), gather(trace.start_ns, enqueue), gather(trace.end_ns, enqueue))
+    ]
     return outer
 
 
@@ -190,8 +193,8 @@ def owned_ops(links: Link, calls: Ints, among: Ints | None = None) -> tuple[Ints
     and then a call that encloses n others gives n times its ops.
     """
     chosen = np.flatnonzero(links.linked) if among is None else among
-    owner = links.outer[links.call[chosen]]
+    owner = gather(links.outer, gather(links.call, chosen))
     by_owner = order(owner)
-    owner, wanted = owner[by_owner], links.outer[calls]
+    owner, wanted = gather(owner, by_owner), gather(links.outer, calls)
     which, at = spread(count_before(owner, wanted), count_until(owner, wanted))
-    return which, chosen[by_owner[at]]
+    return which, gather(chosen, gather(by_owner, at))

@@ -14,6 +14,7 @@ from overlap_lab.columns import (
     count_until,
     dense_codes,
     distinct,
+    gather,
     is_one_of,
     order,
 )
@@ -95,23 +96,22 @@ def overlong_ops_clipped(trace: Trace, links: Link, runs: Overruns) -> Trace:
 def quality(recorded: Trace, repaired: Trace, links: Link, runs: Overruns) -> Quality:
     """Every fault of the trace as recorded, `runs` too; `repaired` is what the repairs above made of it."""
     ops, calls = links.op, links.host
-    owning = calls[is_one_of(recorded.api[calls], OWNERS)]
-    copies = calls[recorded.api[calls] == Api.MEMCPY]
+    owning = calls[is_one_of(gather(recorded.api, calls), OWNERS)]
+    copies = calls[gather(recorded.api, calls) == Api.MEMCPY]
     over, _ = runs
-    cut = recorded.end_ns[ops] - repaired.end_ns[ops]
-    clipped = (cut > 0) & (recorded.end_ns[ops] >= recorded.start_ns[ops])
-    negative = recorded.end_ns < recorded.start_ns
-    graph = (recorded.graph[ops] != ABSENT) | (recorded.api[links.call] == Api.GRAPH_LAUNCH)
+    start, end = gather(recorded.start_ns, ops), gather(recorded.end_ns, ops)
+    cut, negative = _cuts(recorded, repaired, links)
+    graph = (gather(recorded.graph, ops) != ABSENT) | (gather(recorded.api, links.call) == Api.GRAPH_LAUNCH)
     count = {
         Fault.UNLINKED_OPS: int((~links.linked).sum()),
         Fault.LAUNCHES_WITHOUT_OP: int(launches_without_op(recorded, links).size),
         Fault.ID_REUSED: _reused_ids(recorded, links),
-        Fault.INVERTED: int((recorded.start_ns[ops] < links.enqueue_start_ns).sum()),
-        Fault.NEGATIVE_DURATION: int(negative.sum()),
-        Fault.ZERO_DURATION: int((recorded.end_ns[ops] == recorded.start_ns[ops]).sum()),
-        Fault.CLIPPED: int(clipped.sum()),
+        Fault.INVERTED: int((start < links.enqueue_start_ns).sum()),
+        Fault.NEGATIVE_DURATION: negative,
+        Fault.ZERO_DURATION: int((end == start).sum()),
+        Fault.CLIPPED: cut.size,
         Fault.STREAM_OVERLAP: int(((over > JITTER_NS) & (over <= CORRUPT_OVERLAP_NS)).sum()),
-        Fault.NO_STREAM: int((recorded.stream[ops] == ABSENT).sum()),
+        Fault.NO_STREAM: int((gather(recorded.stream, ops) == ABSENT).sum()),
         Fault.GRAPH_OPS: int(graph.sum()),
         Fault.COPIES_WITHOUT_RECORD: int((~_owns(links, copies)).sum()),
         Fault.NO_HOST_RECORDS: int(calls.size == 0),
@@ -131,29 +131,40 @@ def quality(recorded: Trace, repaired: Trace, links: Link, runs: Overruns) -> Qu
         Fault.NO_HOST_RECORDS: 1,
         Fault.NO_DEVICE_RECORDS: 1,
     }
-    return Quality({fault: count.get(fault, 0) for fault in Fault}, out_of, int(cut[clipped].sum()))
+    return Quality({fault: count.get(fault, 0) for fault in Fault}, out_of, int(cut.sum()))
+
+
+def _cuts(recorded: Trace, repaired: Trace, links: Link) -> tuple[Ints, int]:
+    """What was cut off each op that was clipped, and how many rows end before they start."""
+    if recorded.end_ns is repaired.end_ns:
+        return np.zeros(0, np.int64), 0
+    negative = recorded.end_ns < recorded.start_ns
+    cut = recorded.end_ns[links.op] - repaired.end_ns[links.op]
+    return cut[(cut > 0) & ~negative[links.op]], int(negative.sum())
 
 
 def launches_without_op(trace: Trace, links: Link) -> Ints:
     """Rows of kernel, graph, async copy and memset calls that should own an op and do not."""
-    should_own = is_one_of(trace.api[links.host], (api for api in OWNERS if api is not Api.MEMCPY))
+    should_own = is_one_of(gather(trace.api, links.host), (api for api in OWNERS if api is not Api.MEMCPY))
     calls = links.host[should_own]
     calls = calls[~links.captured[calls]]
     # An outer call and the driver call in it are one launch: the inner one is not asked.
-    calls = calls[links.outer[calls] == calls]
+    calls = calls[gather(links.outer, calls) == calls]
     return np.asarray(calls[~_owns(links, calls)])
 
 
 def _owns(links: Link, calls: Ints) -> Mask:
-    return links.owns[links.outer[calls]]
+    return gather(links.owns, gather(links.outer, calls))
 
 
 def _reused_ids(trace: Trace, links: Link) -> int:
     """How many ids two or more enqueue calls of one process carry, nested calls not counted."""
-    calls = links.host[is_one_of(trace.api[links.host], OWNERS)]
-    calls = calls[(trace.correlation[calls] != NO_CORRELATION) & ~links.captured[calls]]
-    calls = calls[links.outer[calls] == calls]
-    key = dense_codes(trace.part[calls], trace.process[calls], trace.correlation[calls])
+    calls = links.host[is_one_of(gather(trace.api, links.host), OWNERS)]
+    calls = calls[(gather(trace.correlation, calls) != NO_CORRELATION) & ~links.captured[calls]]
+    calls = calls[gather(links.outer, calls) == calls]
+    key = dense_codes(
+        gather(trace.part, calls), gather(trace.process, calls), gather(trace.correlation, calls)
+    )
     return int((np.bincount(key) > 1).sum()) if key.size else 0
 
 
@@ -164,16 +175,19 @@ def overruns(trace: Trace, links: Link) -> Overruns:
     known = np.flatnonzero(links.stream != ABSENT)
     if known.size < 2:
         return over, following
+    row = gather(links.op, known)
     lane = dense_codes(
-        trace.part[links.op[known]], links.process[known], links.device[known], links.stream[known]
+        gather(trace.part, row),
+        *(gather(each, known) for each in (links.process, links.device, links.stream)),
     )
-    start, end = trace.start_ns[links.op[known]], trace.end_ns[links.op[known]]
+    start, end = gather(trace.start_ns, row), gather(trace.end_ns, row)
     ordered = order(lane, start, end, descending=0b100)
     here, there = ordered[:-1], ordered[1:]
-    neighbours = lane[here] == lane[there]
+    neighbours = gather(lane, here) == gather(lane, there)
     here, there = here[neighbours], there[neighbours]
-    following[known[here]] = start[there]
-    over[known[here]] = end[here] - start[there]
+    at, after = gather(known, here), gather(start, there)
+    following[at] = after
+    over[at] = gather(end, here) - after
     return over, following
 
 
@@ -185,7 +199,7 @@ def _proven_end(trace: Trace, links: Link, asked: Ints) -> tuple[Ints, Ints]:
     that its thread feeds, else its process.
     """
     proof, certain = (np.full(asked.size, _NEVER, np.int64) for _ in range(2))
-    syncs = links.host[is_one_of(trace.api[links.host], (Api.DEVICE_SYNC, Api.CONTEXT_SYNC))]
+    syncs = links.host[is_one_of(gather(trace.api, links.host), (Api.DEVICE_SYNC, Api.CONTEXT_SYNC))]
     if syncs.size == 0 or asked.size == 0:
         return proof, certain
     sync, device, only = _covered(trace, links, syncs)

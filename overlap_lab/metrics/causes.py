@@ -12,6 +12,7 @@ from overlap_lab.columns import (
     count_before,
     count_until,
     dense_codes,
+    gather,
     in_order,
     is_one_of,
     order,
@@ -60,8 +61,8 @@ def sorted_segments(pieces: list[Pieces]) -> Segments:
     """Segments of all pieces that are not empty, by start."""
     start, end, cause, gap = _joined(pieces)
     real = np.flatnonzero(end > start)
-    by_start = real[order(start[real])]
-    return Segments(start[by_start], end[by_start], cause[by_start], gap[by_start])
+    by_start = real[order(gather(start, real))]
+    return Segments(*(gather(each, by_start) for each in (start, end, cause, gap)))
 
 
 def piece(start: Ints, end: Ints, cause: Cause, gap: Ints | int) -> Pieces:
@@ -86,7 +87,7 @@ def _gap_pieces(material: Material, device: int, drained_gaps: Ints, undecided: 
     drained = np.zeros(gap.size, np.bool_)
     drained[drained_gaps] = True
     drained &= ~unknown
-    enqueue = material.ops.enqueue[lane.next_op]
+    enqueue = gather(material.ops.enqueue, lane.next_op)
     rest = ~unknown & ~drained
     late = rest & (enqueue >= lane.gap_start)
     behind = rest & ~late
@@ -107,12 +108,12 @@ def _gap_pieces(material: Material, device: int, drained_gaps: Ints, undecided: 
 def late_pieces(material: Material, device: int, start: Ints, op: Ints, gap: Ints) -> Pieces:
     """The parts of gaps whose next op was not enqueued when they began."""
     ops = material.ops
-    end = ops.start[op]
-    enqueue = np.clip(ops.enqueue[op], start, end)
+    end = gather(ops.start, op)
+    enqueue = np.clip(gather(ops.enqueue, op), start, end)
     floor = launch_floor(material, device, None) or 0
     cap = min(max(LAUNCH_CAP_FLOORS * floor, LAUNCH_CAP_NS), LATEST_NS)
-    arrived = np.maximum(ops.enqueue[op] + np.minimum(end - ops.enqueue[op], cap), start)
-    returned = np.clip(ops.enqueue_end[op], arrived, end)
+    arrived = np.maximum(gather(ops.enqueue, op) + np.minimum(end - gather(ops.enqueue, op), cap), start)
+    returned = np.clip(gather(ops.enqueue_end, op), arrived, end)
     return _joined(
         [
             piece(start, enqueue, Cause.HOST_LATE, gap),
@@ -133,8 +134,8 @@ def _records_missing(material: Material, device: int) -> Mask:
     if rows.size == 0 or missing.size == 0:
         return missing
     start = in_order(trace.start_ns[rows])
-    after = count_until(start, ops.enqueue[lane.previous_op])
-    before = count_before(start, ops.enqueue[lane.next_op])
+    after = count_until(start, gather(ops.enqueue, lane.previous_op))
+    before = count_before(start, gather(ops.enqueue, lane.next_op))
     return np.asarray(before > after)
 
 
@@ -164,7 +165,7 @@ def _behind_host_function(material: Material, device: int, asked: Mask) -> Mask:
     lane = material.devices[device]
     op = lane.next_op[gaps]
     before = ops.enqueue[lane.previous_op[gaps]]
-    start, until = trace.start_ns[calls], ops.enqueue[op]
+    start, until = trace.start_ns[calls], gather(ops.enqueue, op)
     named = trace.stream[calls] != ABSENT
     on_stream = any_between(
         dense_codes(np.r_[ops.row_owner(calls), ops.owner[op]], np.r_[trace.stream[calls], ops.stream[op]]),

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from overlap_lab.columns import Ints, Mask, count_before, count_until, is_one_of, largest_of_each, order
+from overlap_lab.columns import (
+    Ints,
+    Mask,
+    count_before,
+    count_until,
+    gather,
+    is_one_of,
+    largest_of_each,
+    order,
+)
 from overlap_lab.intervals import spread
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.opset import LONG_AGO
@@ -61,22 +70,22 @@ class Calls:
 def calls_of(material: Material) -> Calls:
     """Every always-wait and may-wait call, those inside a stream capture left out."""
     trace, links, ops = material.trace, material.links, material.ops
-    row = links.host[is_one_of(trace.api[links.host], ALWAYS_WAITS + MAY_WAIT)]
+    row = links.host[is_one_of(gather(trace.api, links.host), ALWAYS_WAITS + MAY_WAIT)]
     row = row[~links.captured[row]]
     own = own_ops_of(trace, links, ops, row)
-    start, end = trace.start_ns[row], trace.end_ns[row]
+    start, end = gather(trace.start_ns, row), gather(trace.end_ns, row)
     scopes = _without_bystanders(scopes_of(trace, ops, material.feeds, row, own), own, start)
     outstanding = scopes.per_call(scopes.ask("reach_before", scopes.limit), row.size) > start
     floor, floors = _floors(trace, row, outstanding)
     return Calls(
         row=row,
-        api=trace.api[row],
+        api=gather(trace.api, row),
         start=start,
         end=end,
         scopes=scopes,
         own=own,
         outstanding=outstanding,
-        thread=links.thread[row].astype(np.int64),
+        thread=gather(links.thread, row).astype(np.int64),
         owner=ops.row_owner(row),
         floor=floor,
         floors=floors,
@@ -111,8 +120,8 @@ def synchronous(calls: Calls) -> tuple[Mask, Ints]:
 
 def _floors(trace: Trace, row: Ints, outstanding: Mask) -> tuple[Ints, dict[str, int]]:
     """The floor of each call, and of each name that has one of its own."""
-    duration = trace.end_ns[row] - trace.start_ns[row]
-    names = trace.name[row].astype(np.int64)
+    duration = gather(trace.end_ns, row) - gather(trace.start_ns, row)
+    names = gather(trace.name, row).astype(np.int64)
     floor = np.full(row.size, FLOOR_NS, np.int64)
     own: dict[str, int] = {}
     free = ~outstanding
@@ -172,7 +181,7 @@ def lock_waits(calls: Calls, waited: Mask, bound: Ints) -> tuple[Mask, Ints]:
 def _last_ends(calls: Calls, until: Ints) -> Ints:
     """Latest end, by `until`, of the ops of each call's scope that were outstanding at its start."""
     pair = calls.scopes.call
-    ends = calls.scopes.ask("last_end", calls.scopes.limit, calls.start[pair], until[pair])
+    ends = calls.scopes.ask("last_end", calls.scopes.limit, gather(calls.start, pair), gather(until, pair))
     return calls.scopes.per_call(ends, calls.row.size)
 
 
@@ -182,8 +191,8 @@ def _own_copy(material: Material, calls: Calls) -> Mask:
     inside = own.exists & (own.first_start >= calls.start) & (own.first_start < calls.end)
     ended = own.last_end <= calls.end
     ran_on = (calls.end - own.first_start > calls.floor) & ~ended
-    on_device = trace.copy_kind[calls.row] == CopyKind.DEVICE_TO_DEVICE
-    recorded = trace.copy_kind[material.links.op[own.op]] == CopyKind.DEVICE_TO_DEVICE
+    on_device = gather(trace.copy_kind, calls.row) == CopyKind.DEVICE_TO_DEVICE
+    recorded = gather(trace.copy_kind, gather(material.links.op, own.op)) == CopyKind.DEVICE_TO_DEVICE
     on_device[own.call[recorded]] = True
     free = is_pinned(material, calls) | (on_device & (trace.source.vendor == "nvidia"))
     return np.asarray((calls.api == Api.MEMCPY_ASYNC) & inside & (ended | ran_on) & ~free)
@@ -192,8 +201,8 @@ def _own_copy(material: Material, calls: Calls) -> Mask:
 def is_pinned(material: Material, calls: Calls) -> Mask:
     """Copies that the file records as copies of pinned memory, at the call or at its copy."""
     memory = material.trace.memory
-    pinned = np.asarray(memory[calls.row] == Memory.PINNED)
-    pinned[calls.own.call[memory[material.links.op[calls.own.op]] == Memory.PINNED]] = True
+    pinned = np.asarray(gather(memory, calls.row) == Memory.PINNED)
+    pinned[calls.own.call[gather(memory, gather(material.links.op, calls.own.op)) == Memory.PINNED]] = True
     return pinned
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from overlap_lab.columns import Ints, Mask, dense_codes, order
+from overlap_lab.columns import Ints, Mask, dense_codes, gather, order
 from overlap_lab.metrics.material import Material
 from overlap_lab.native import reach_before
 from overlap_lab.schema import Api
@@ -31,24 +31,24 @@ def _floor_of(material: Material, device: int, window: Window | None) -> int | N
         return None
     ops, call = material.ops, material.links.call
     alone = op
-    graph = material.trace.api[call[op]] == Api.GRAPH_LAUNCH
+    graph = gather(material.trace.api, gather(call, op)) == Api.GRAPH_LAUNCH
     if graph.any():
         made = op[graph]
         made = made[order(call[made], ops.start[made])]
         first = np.r_[True, call[made][1:] != call[made][:-1]]
         alone = np.concatenate((op[~graph], made[first]))
     alone = alone[~_stream_occupied(material, device, alone)]
-    return quantiles(ops.start[alone] - ops.enqueue[alone], (1,))[0]
+    return quantiles(gather(ops.start, alone) - gather(ops.enqueue, alone), (1,))[0]
 
 
 def measured_ops(material: Material, device: int, window: Window | None) -> Ints:
     """Linked ops of the device that do not start before their enqueue call, by start inside the window."""
     index = material.devices[device].index
     ops = material.ops
-    keep = material.links.linked[index] & (ops.start[index] >= ops.enqueue[index])
+    keep = gather(material.links.linked, index) & (gather(ops.start, index) >= gather(ops.enqueue, index))
     if window is not None:
         first, last = window
-        keep &= (ops.start[index] >= first) & (ops.start[index] < last)
+        keep &= (gather(ops.start, index) >= first) & (gather(ops.start, index) < last)
     return index[keep]
 
 
@@ -70,8 +70,8 @@ def _stream_occupied(material: Material, device: int, asked: Ints) -> Mask:
     """Whether an op of the same stream was outstanding when each op was enqueued."""
     ops = material.ops
     index = material.devices[device].index
-    lane = dense_codes(ops.owner[index], ops.stream[index])
+    lane = dense_codes(gather(ops.owner, index), gather(ops.stream, index))
     occupied = np.zeros(ops.start.size, np.bool_)
-    enqueue = ops.enqueue[index]
-    occupied[index] = reach_before(lane, enqueue, ops.end[index]) > enqueue
-    return occupied[asked]
+    enqueue = gather(ops.enqueue, index)
+    occupied[index] = reach_before(lane, enqueue, gather(ops.end, index)) > enqueue
+    return gather(occupied, asked)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from overlap_lab.columns import Ints, Numbers, count_before, count_until, dense_codes, distinct, order
+from overlap_lab.columns import Ints, Numbers, count_before, count_until, dense_codes, distinct, gather, order
 from overlap_lab.intervals import Intervals, union
 from overlap_lab.link import Link
 from overlap_lab.metrics.opset import OpSet
@@ -58,7 +58,7 @@ class Ops:
         """Dense number of the (part, process) of rows of the trace, by their own process."""
         if not self.thread_owner.any():
             return np.zeros(rows.size, np.int64)
-        return self.thread_owner[self.thread[rows]]
+        return gather(self.thread_owner, gather(self.thread, rows))
 
     def of_stream(self, owner: int, device: int, stream: int) -> OpSet:
         """Ops of one stream of one process."""
@@ -120,8 +120,8 @@ def ops_of(trace: Trace, links: Link) -> Ops:
     unowned = _unowned(trace, links, thread_owner)
     _add_loose_streams(streams, unowned, links)
     return Ops(
-        start=trace.start_ns[links.op],
-        end=trace.end_ns[links.op],
+        start=gather(trace.start_ns, links.op),
+        end=gather(trace.end_ns, links.op),
         enqueue=links.enqueue_start_ns,
         enqueue_end=links.enqueue_end_ns,
         owner=owner,
@@ -150,7 +150,7 @@ def _owners(trace: Trace, links: Link) -> tuple[Ints, Ints]:
 def grouped(code: Numbers) -> list[Ints]:
     """The positions of each code, in order."""
     by_code = order(code)
-    edges = np.flatnonzero(np.diff(code[by_code])) + 1
+    edges = np.flatnonzero(np.diff(gather(code, by_code))) + 1
     return np.split(by_code, edges) if by_code.size else []
 
 
@@ -188,7 +188,9 @@ def device_lanes(ops: Ops) -> dict[int, Lane]:
 def lane_of(ops: Ops, index: Ints) -> Lane:
     """The lane of one or more ops."""
     whole = index.size == ops.start.size
-    start, end, enqueue = (each if whole else each[index] for each in (ops.start, ops.end, ops.enqueue))
+    start, end, enqueue = (
+        each if whole else gather(each, index) for each in (ops.start, ops.end, ops.enqueue)
+    )
     first, last = int(start.min()), int(end.max())
     busy = union(start, end)
     edge_start, edge_end = np.r_[first, busy[1]], np.r_[busy[0], last]
@@ -196,7 +198,7 @@ def lane_of(ops: Ops, index: Ints) -> Lane:
     gap_start, gap_end = edge_start[real], edge_end[real]
     # Ops of zero length keep nothing busy, so they neither open nor end a gap of the union, but at the edges.
     by_start = order(start, end, enqueue, descending=0b010)
-    following = by_start[np.minimum(count_before(start[by_start], gap_end), index.size - 1)]
+    following = by_start[np.minimum(count_before(gather(start, by_start), gap_end), index.size - 1)]
     members = ops.set_of(index)
     preceding = np.maximum(count_until(members.end, gap_start) - 1, 0)
     return Lane(

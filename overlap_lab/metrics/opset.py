@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlap_lab.columns import Ints, Mask, count_before, count_until, order
+from overlap_lab.columns import Ints, Mask, count_before, count_until, gather, order
 from overlap_lab.intervals import last_below
 
 __all__ = ["LONG_AGO", "OpSet"]
@@ -34,17 +34,23 @@ class OpSet:
     def of(cls, index: Ints, enqueue: Ints, end: Ints) -> OpSet:
         """The set of the ops `index`; the arrays hold all ops of the trace."""
         whole = index.size == end.size
-        mine, mine_end = (enqueue, end) if whole else (enqueue[index], end[index])
+        mine, mine_end = (enqueue, end) if whole else (gather(enqueue, index), gather(end, index))
         by_enqueue = order(mine)
         by_end = order(mine_end, mine)
         reach = np.empty(index.size + 1, np.int64)
         reach[0] = LONG_AGO
-        np.maximum.accumulate(mine_end[by_enqueue], out=reach[1:])
-        return cls(mine[by_enqueue], reach, mine_end[by_end], mine[by_end], index[by_end])
+        np.maximum.accumulate(gather(mine_end, by_enqueue), out=reach[1:])
+        return cls(
+            gather(mine, by_enqueue),
+            reach,
+            gather(mine_end, by_end),
+            gather(mine, by_end),
+            gather(index, by_end),
+        )
 
     def reach_before(self, time: Ints) -> Ints:
         """Latest end among the ops enqueued before each time; LONG_AGO where there is none."""
-        return self.reach[count_before(self.enqueue, time)]
+        return gather(self.reach, count_before(self.enqueue, time))
 
     def has_later(self, time: Ints) -> Mask:
         """Whether an op is enqueued at or after each time."""
@@ -57,4 +63,4 @@ class OpSet:
         at = last_below(self.end_enqueue, low, high, enqueued_before)
         if self.end.size == 0:
             return np.full(after.size, LONG_AGO, np.int64)
-        return np.where(at >= low, self.end[np.maximum(at, 0)], LONG_AGO)
+        return np.where(at >= low, gather(self.end, np.maximum(at, 0)), LONG_AGO)

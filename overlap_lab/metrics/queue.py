@@ -10,6 +10,7 @@ from overlap_lab.columns import (
     Ints,
     count_until,
     dense_codes,
+    gather,
     in_order,
     largest_of_each,
     order,
@@ -44,27 +45,29 @@ class Queue:
 
     def queued_work(self, time: Ints) -> Ints:
         """Device time that was enqueued and had not yet run at each time."""
-        came = self.work[count_until(self.work_entered, time)]
+        came = gather(self.work, count_until(self.work_entered, time))
         return came - self._elapsed(self.start, time) + self._elapsed(self.end, time)
 
     def _elapsed(self, since: Ints, time: Ints) -> Ints:
         """Sum over all `since` before each time of the time gone by; integers wrap and unwrap harmlessly."""
         total = running_total(since)
         count = count_until(since, time)
-        return np.asarray(count * time - total[count], np.int64)
+        return np.asarray(count * time - gather(total, count), np.int64)
 
 
 def queue_of(trace: Trace, links: Link, ops: Ops, lane: Lane) -> Queue:
     """The queue of one device over the whole trace."""
     index = lane.index
     whole = index.size == ops.start.size
-    start, end, returned = (each if whole else each[index] for each in (ops.start, ops.end, ops.enqueue_end))
+    start, end, returned = (
+        each if whole else gather(each, index) for each in (ops.start, ops.end, ops.enqueue_end)
+    )
     came = np.minimum(returned, start)
-    call = links.call[index]
-    graph = links.linked[index] & (trace.api[call] == Api.GRAPH_LAUNCH)
+    call = gather(links.call, index)
+    graph = links.linked[index] & (gather(trace.api, call) == Api.GRAPH_LAUNCH)
     by_came = order(came)
-    work_entered = came[by_came]
-    work = running_total((end - start)[by_came])
+    work_entered = gather(came, by_came)
+    work = running_total(gather(end - start, by_came))
     ended = lane.ops.end
     if not graph.any():
         return Queue(work_entered, ended, work_entered, work, in_order(start), ended)

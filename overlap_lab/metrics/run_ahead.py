@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from overlap_lab.columns import gather
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.floor import launch_floor, measured_ops, quantiles
 
@@ -20,7 +21,7 @@ def run_ahead(context: Context, device: int) -> Values:
     ops = context.ops
     values: Values = {}
     for name, since in (("run_ahead", ops.enqueue), ("run_ahead_from_end", ops.enqueue_end)):
-        found = quantiles(ops.start[op] - since[op], list(_TENTHS.values()))
+        found = quantiles(gather(ops.start, op) - gather(since, op), list(_TENTHS.values()))
         values |= {f"{name}/{each}": value for each, value in zip(_TENTHS, found, strict=True)}
     values["launch/floor"] = launch_floor(context, device, context.window)
     return values
@@ -29,7 +30,9 @@ def run_ahead(context: Context, device: int) -> Values:
 def queue_peaks(context: Context, device: int) -> Values:
     """The deepest queue and the most queued work at any time inside the window."""
     queue = context.queues[device]
-    times = np.r_[queue.entered, queue.work_entered]
+    times = queue.work_entered
+    if queue.entered is not times:
+        times = np.concatenate((queue.entered, times))
     if context.window is not None:
         first, last = context.window
         times = np.r_[times[(times >= first) & (times < last)], first]

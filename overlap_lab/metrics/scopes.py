@@ -14,12 +14,14 @@ from overlap_lab.columns import (
     count_before,
     dense_codes,
     distinct,
+    gather,
     is_one_of,
     largest_of_each,
     order,
     rows_of,
     smallest_of_each,
 )
+from overlap_lab.intervals import spread
 from overlap_lab.link import Link, owned_ops
 from overlap_lab.metrics.ops import Ops, grouped
 from overlap_lab.metrics.opset import LONG_AGO, OpSet
@@ -115,8 +117,9 @@ class Scopes:
 def feeds_of(links: Link, ops: Ops) -> Feeds:
     """Devices per feeding thread, and per process whether by a link or by the op's own process."""
     linked = np.flatnonzero(links.linked)
-    by_thread = _devices_by(links.thread[links.call[linked]], ops.device[linked])
-    call_owner = ops.row_owner(links.call[linked])
+    call = gather(links.call, linked)
+    by_thread = _devices_by(gather(links.thread, call), gather(ops.device, linked))
+    call_owner = ops.row_owner(call)
     by_owner = _devices_by(
         np.concatenate((call_owner, ops.owner)), np.concatenate((ops.device[linked], ops.device))
     )
@@ -139,15 +142,15 @@ def own_ops_of(trace: Trace, links: Link, ops: Ops, calls: Ints) -> OwnOps:
     """The ops that each call made, or an enqueue call nested in it."""
     linked = np.flatnonzero(links.linked)
     outer = np.flatnonzero(links.owns)
-    group = count_before(outer, links.outer[links.call[linked]])
+    group = count_before(outer, gather(links.outer, gather(links.call, linked)))
     # The entry more is for calls that own nothing.
-    first = smallest_of_each(group, ops.start[linked], outer.size + 1, initial=np.iinfo(np.int64).max)
+    first = smallest_of_each(group, gather(ops.start, linked), outer.size + 1, initial=np.iinfo(np.int64).max)
     first[-1] = LONG_AGO
-    last = largest_of_each(group, ops.end[linked], outer.size + 1, initial=LONG_AGO)
-    wanted = links.outer[calls]
-    at = np.where(links.owns[wanted], count_before(outer, wanted), outer.size)
+    last = largest_of_each(group, gather(ops.end, linked), outer.size + 1, initial=LONG_AGO)
+    wanted = gather(links.outer, calls)
+    at = np.where(gather(links.owns, wanted.astype(np.int64)), count_before(outer, wanted), outer.size)
     which, op = owned_ops(links, calls, _last_of_each_kind(trace, links, ops, linked, group))
-    return OwnOps(first[at], last[at], which, op)
+    return OwnOps(gather(first, at), gather(last, at), which, op)
 
 
 def _last_of_each_kind(trace: Trace, links: Link, ops: Ops, linked: Ints, group: Ints) -> Ints:
@@ -174,7 +177,7 @@ def scopes_of(trace: Trace, ops: Ops, feeds: Feeds, calls: Ints, own: OwnOps) ->
     """The scope of each call, in the order of `calls`; `own` are the ops that they made."""
     stream, limit = _named_streams(trace, ops, calls)
     device = _device(trace, ops, own, calls)
-    thread, owner = ops.thread[calls], ops.row_owner(calls)
+    thread, owner = gather(ops.thread, calls), ops.row_owner(calls)
     kinds = dense_codes(thread, owner, device, stream)
     numbers: dict[tuple[int, int, int | None], int] = {}
     wanted: list[list[int]] = []
@@ -186,19 +189,18 @@ def scopes_of(trace: Trace, ops: Ops, feeds: Feeds, calls: Ints, own: OwnOps) ->
         wanted.append([numbers.setdefault(key, len(numbers)) for key, _ in keys])
         nulls.append([from_null for _, from_null in keys])
     lengths = np.array([len(each) for each in wanted], np.int64)
-    counts = lengths[kinds] if calls.size else np.zeros(0, np.int64)
-    begin = (np.cumsum(lengths) - lengths)[kinds] if calls.size else counts
-    call = np.repeat(np.arange(calls.size), counts)
-    at = np.repeat(begin, counts) + np.arange(call.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    counts = gather(lengths, kinds) if calls.size else np.zeros(0, np.int64)
+    begin = gather(np.cumsum(lengths) - lengths, kinds) if calls.size else counts
+    call, at = spread(begin, begin + counts)
     flat = np.array([number for each in wanted for number in each], np.int64)
     flat_null = np.array([value for each in nulls for value in each], np.bool_)
     sets = tuple(ops.of_device(k[0], k[1]) if k[2] is None else ops.of_stream(*k[:2], k[2]) for k in numbers)
-    return Scopes(call, flat[at], sets, tuple(numbers), limit[call], flat_null[at])
+    return Scopes(call, gather(flat, at), sets, tuple(numbers), gather(limit, call), gather(flat_null, at))
 
 
 def _device(trace: Trace, ops: Ops, own: OwnOps, calls: Ints) -> Ints:
     """The device that each call names, or that the op it made ran on; ABSENT_DEVICE where neither says."""
-    device = trace.device[calls].astype(np.int64)
+    device = gather(trace.device, calls).astype(np.int64)
     device[own.call] = np.where(device[own.call] == ABSENT_DEVICE, ops.device[own.op], device[own.call])
     return device
 
@@ -227,13 +229,13 @@ def _keys(
 def _named_streams(trace: Trace, ops: Ops, calls: Ints) -> tuple[Ints, Ints]:
     """The stream that each call's return depends on, ABSENT where the file names none, and the enqueue
     limit: the call's own start, or that of the record of the event that it waits for."""
-    api = trace.api[calls]
-    stream = np.where(is_one_of(api, _WHOLE_DEVICE), ABSENT, trace.stream[calls])
-    limit = trace.start_ns[calls]
+    api = gather(trace.api, calls)
+    stream = np.where(is_one_of(api, _WHOLE_DEVICE), ABSENT, gather(trace.stream, calls))
+    limit = gather(trace.start_ns, calls)
     rows = rows_of(trace.kind, (Kind.SYNC,))
     rows = rows[trace.correlation[rows] != NO_CORRELATION]
     waiting = is_one_of(api, (Api.STREAM_SYNC, Api.EVENT_SYNC))
-    waiting &= trace.correlation[calls] != NO_CORRELATION
+    waiting &= gather(trace.correlation, calls) != NO_CORRELATION
     if rows.size == 0 or not waiting.any():
         return stream, limit
     asked = np.flatnonzero(waiting)
@@ -255,7 +257,7 @@ def _event_limit(trace: Trace, ops: Ops, calls: Ints, sync: Ints) -> Ints:
     host = rows_of(trace.kind, (Kind.API,))
     records = host[is_one_of(trace.api[host], (Api.EVENT_RECORD,))]
     records = records[trace.correlation[records] != NO_CORRELATION]
-    start = trace.start_ns[calls]
+    start = gather(trace.start_ns, calls)
     ids = np.r_[trace.wait_correlation[sync], trace.correlation[records]]
     rows = np.r_[calls, records]
     key = dense_codes(ids, ops.row_owner(rows))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from overlap_lab.columns import Ints, Mask, count_before, in_order, order
+from overlap_lab.columns import Ints, Mask, count_before, gather, in_order, order
 from overlap_lab.intervals import clip
 from overlap_lab.metrics.blocking import host_threads, threads_by_tag
 from overlap_lab.metrics.causes import CAUSES
@@ -170,9 +170,9 @@ def _lead_and_recovery(
     fine = index[context.links.linked[index] & (ops.start[index] >= ops.enqueue[index])]
     if fine.size == 0:
         return [None] * keep.size, [None] * keep.size
-    lead = ops.start[fine] - ops.enqueue[fine]
-    by_enqueue = order(ops.enqueue[fine], ops.start[fine])
-    at = count_before(ops.enqueue[fine][by_enqueue], called) - 1
+    lead = gather(ops.start, fine) - gather(ops.enqueue, fine)
+    by_enqueue = order(gather(ops.enqueue, fine), gather(ops.start, fine))
+    at = count_before(gather(ops.enqueue, gather(fine, by_enqueue)), called) - 1
     before = lead[by_enqueue][np.maximum(at, 0)]
     well = in_order(ops.start[fine[2 * lead >= 2 * np.median(lead)]])
     after = count_before(well, drains.end[keep])

@@ -11,6 +11,7 @@ from overlap_lab.columns import (
     Ints,
     Mask,
     count_until,
+    gather,
     is_one_of,
     order,
     smallest_of_each,
@@ -145,10 +146,10 @@ def _queue_full(material: Material, calls: Calls, waited: Mask) -> Mask:
         found = np.zeros(calls.row.size, np.bool_)
         found[call[device == number]] = True
         mine = np.flatnonzero(found)
-        depth = material.queues[number].depth(calls.start[mine])
+        depth = material.queues[number].depth(gather(calls.start, mine))
         deepest = order(depth, descending=1)
-        deeper = count_until(-depth[deepest], -depth)
-        slow = running_total(waited[mine][deepest].astype(np.int64))[deeper]
+        deeper = count_until(-gather(depth, deepest), -depth)
+        slow = running_total(gather(gather(waited, mine), deepest).astype(np.int64))[deeper]
         full[mine] |= (slow >= 2) & (4 * slow >= 3 * deeper)
     return full
 

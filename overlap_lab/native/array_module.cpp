@@ -15,6 +15,7 @@
 #include "lookup.h"
 #include "ordering.h"
 #include "pairing.h"
+#include "sized_column.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,13 +23,6 @@ using namespace nb::literals;
 namespace overlap_native {
 
 namespace {
-
-Column<int64_t> of_size(size_t size) {
-  Column<int64_t> column;
-  column.hold(size == 0 ? 1 : size);
-  column.set_size(size);
-  return column;
-}
 
 Intervals intervals_of(const In<int64_t>& start, const In<int64_t>& end) {
   if (start.size() != end.size()) throw nb::value_error("starts and ends differ in length");
@@ -69,7 +63,7 @@ Out<int64_t> distinct(const std::vector<AnyArray>& columns) {
 }
 
 Out<int64_t> found_positions(const In<int64_t>& sorted, const In<int64_t>& asked, Side side) {
-  Column<int64_t> found = of_size(asked.size());
+  Column<int64_t> found = sized_column<int64_t>(asked.size());
   {
     nb::gil_scoped_release released;
     positions(sorted.data(), sorted.size(), asked.data(), asked.size(), side, found.data());
@@ -88,7 +82,7 @@ Out<int64_t> found_below(const In<int64_t>& values, const In<int64_t>& low, cons
       bounds_of(low.data(), low.size()).most > size) {
     throw nb::value_error("a range reaches out of the values");
   }
-  Column<int64_t> found = of_size(low.size());
+  Column<int64_t> found = sized_column<int64_t>(low.size());
   {
     nb::gil_scoped_release released;
     last_below(values.data(), values.size(), {low.data(), high.data(), limit.data(), low.size()},
@@ -99,14 +93,25 @@ Out<int64_t> found_below(const In<int64_t>& values, const In<int64_t>& low, cons
 
 Out<bool> members(const AnyArray& column, uint64_t members) {
   const IntegerColumn integers = integers_of(column);
-  Column<bool> found;
-  found.hold(integers.size == 0 ? 1 : integers.size);
-  found.set_size(integers.size);
+  Column<bool> found = sized_column<bool>(integers.size);
   {
     nb::gil_scoped_release released;
     are_members(integers, members, found.data());
   }
   return taken(found);
+}
+
+nb::object gathered(const AnyArray& column, const In<int64_t>& rows) {
+  const IntegerColumn integers = integers_of(column);
+  return with_values(integers, [&](auto values) {
+    using Value = typename decltype(values)::value_type;
+    Column<Value> into = sized_column<Value>(rows.size());
+    {
+      nb::gil_scoped_release released;
+      gather(values, integers.size, rows.data(), into);
+    }
+    return nb::cast(taken(into));
+  });
 }
 
 Out<int64_t> member_rows(const AnyArray& column, uint64_t members) {
@@ -121,7 +126,7 @@ Out<int64_t> member_rows(const AnyArray& column, uint64_t members) {
 Out<int64_t> folded(const In<int64_t>& group, const In<int64_t>& value, size_t groups, Fold fold,
                     int64_t initial) {
   if (group.size() != value.size()) throw nb::value_error("groups and values differ in length");
-  Column<int64_t> into = of_size(groups);
+  Column<int64_t> into = sized_column<int64_t>(groups);
   {
     nb::gil_scoped_release released;
     const Bounds bounds = bounds_of(group.data(), group.size());
@@ -139,7 +144,7 @@ Out<int64_t> earlier_reach(const In<int64_t>& stream, const In<int64_t>& enqueue
   if (stream.size() != enqueue.size() || stream.size() != end.size()) {
     throw nb::value_error("reach_before: columns differ in length");
   }
-  Column<int64_t> reach = of_size(end.size());
+  Column<int64_t> reach = sized_column<int64_t>(end.size());
   {
     nb::gil_scoped_release released;
     const Bounds bounds = bounds_of(stream.data(), stream.size());
@@ -253,6 +258,7 @@ void add_arrays(nb::module_& m) {
   m.def("last_below", &found_below, "values"_a, "low"_a, "high"_a, "limit"_a);
   m.def("are_members", &members, "column"_a, "members"_a);
   m.def("rows_among", &member_rows, "column"_a, "members"_a);
+  m.def("gather", &gathered, "column"_a, "rows"_a);
   m.def("fold_groups", &folded, "group"_a, "value"_a, "groups"_a, "fold"_a, "initial"_a);
   m.def("reach_before", &earlier_reach, "stream"_a, "enqueue"_a, "end"_a);
   m.def("union_of", &joined, "start"_a, "end"_a);

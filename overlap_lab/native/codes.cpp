@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "ordering.h"
+#include "sized_column.h"
 #include "threads.h"
 
 namespace overlap_native {
@@ -27,13 +28,6 @@ Table zeros(size_t size) {
   return table;
 }
 
-Column<int64_t> of_size(size_t size) {
-  Column<int64_t> codes;
-  codes.hold(std::max<size_t>(size, 1));
-  codes.set_size(size);
-  return codes;
-}
-
 /// For keys out of a small range: an entry for each possible one.
 Column<int64_t> by_table(const PackedKeys& keys, size_t size) {
   const size_t possible = size_t{1} << keys.bits();
@@ -52,7 +46,7 @@ Column<int64_t> by_table(const PackedKeys& keys, size_t size) {
   for (size_t key = 0; key < possible; ++key) {
     if (table[key] != 0) table[key] = next++;
   }
-  Column<int64_t> codes = of_size(size);
+  Column<int64_t> codes = sized_column<int64_t>(size);
   for_parts(size, kGrain, [&](size_t first, size_t last) {
     keys.each_block(first, last, [&](size_t begin, size_t end, const uint64_t* key) {
       for (size_t i = begin; i < end; ++i) codes[i] = table[key[i - begin]];
@@ -164,7 +158,7 @@ Column<int64_t> of_narrow(const std::vector<KeyColumn>& columns, size_t size,
   if (keys.bits() < 40 && size_t{1} << keys.bits() <= std::max(kSmallTable, 2 * size)) {
     return by_table(keys, size);
   }
-  Column<int64_t> codes = of_size(size);
+  Column<int64_t> codes = sized_column<int64_t>(size);
   if (by_few_keys(keys, size, codes)) return codes;
   return by_order(columns, keys, std::move(codes), interrupted);
 }

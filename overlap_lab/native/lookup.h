@@ -1,10 +1,13 @@
 // Where numbers lie among sorted ones, and which rows have one of a few values.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <stdexcept>
 
 #include "column.h"
 #include "integer_column.h"
+#include "threads.h"
 
 namespace overlap_native {
 
@@ -24,6 +27,23 @@ void last_below(const int64_t* values, size_t size, const BelowQueries& queries,
 
 /// Whether each value is one of the numbers up to 63 whose bits are set.
 void are_members(const IntegerColumn& column, uint64_t members, bool* found);
+
+/// The values of some rows, in their order. Throws std::out_of_range for a row that is not there.
+template <class Value>
+void gather(Values<Value> values, size_t size, const int64_t* rows, Column<Value>& into) {
+  constexpr size_t kGrain = 1 << 15;
+  std::atomic<bool> there{true};
+  for_parts(into.size(), kGrain, [&](size_t begin, size_t end) {
+    bool mine = true;
+    for (size_t i = begin; i < end; ++i) {
+      const auto row = static_cast<size_t>(rows[i]);  // a negative one is beyond all others
+      mine &= row < size;
+      if (row < size) into.data()[i] = values[row];
+    }
+    if (!mine) there = false;
+  });
+  if (!there) throw std::out_of_range("gather: a row is out of range");
+}
 
 /// The rows whose value is a member, in order.
 Column<int64_t> rows_among(const IntegerColumn& column, uint64_t members);

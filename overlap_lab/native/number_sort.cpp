@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "sized_column.h"
 #include "threads.h"
 
 namespace overlap_native {
@@ -112,8 +113,7 @@ void sort_numbers(Column<uint64_t>& numbers, unsigned low_bit, unsigned high_bit
                   const std::function<void()>& interrupted) {
   const size_t size = numbers.size();
   if (std::is_sorted(numbers.data(), numbers.data() + size)) return;
-  Column<uint64_t> spare;
-  spare.hold(size);
+  Column<uint64_t> spare = sized_column<uint64_t>(size);
   const size_t parts = std::max<size_t>(std::min(thread_count(), size / kLeastPart), 1);
   std::vector<size_t> edges;
   for (size_t part = 0; part <= parts; ++part) edges.push_back(size * part / parts);

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "number_sort.h"
+#include "sized_column.h"
 #include "threads.h"
 
 namespace overlap_native {
@@ -26,15 +27,12 @@ class Sorter {
   Sorter(const std::vector<KeyColumn>& keys, size_t size, const std::function<void()>& interrupted)
       : keys_(keys), interrupted_(interrupted) {
     for (const KeyColumn& key : keys) left_.push_back(key.bits());
-    packed_.hold(std::max<size_t>(size, 1));
-    packed_.set_size(size);
+    packed_ = sized_column<uint64_t>(size);
   }
 
   Column<int64_t> sorted() {
     sort_stage(nullptr, nullptr, 0);
-    Column<int64_t> order;
-    order.hold(std::max<size_t>(packed_.size(), 1));
-    order.set_size(packed_.size());
+    Column<int64_t> order = sized_column<int64_t>(packed_.size());
     for_parts(packed_.size(), kGrain, [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) order[i] = static_cast<int64_t>(position(i));
     });

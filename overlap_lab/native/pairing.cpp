@@ -4,6 +4,7 @@
 
 #include "codes.h"
 #include "ordering.h"
+#include "sized_column.h"
 #include "threads.h"
 
 namespace overlap_native {
@@ -11,13 +12,6 @@ namespace overlap_native {
 namespace {
 
 constexpr size_t kGrain = 1 << 15;
-
-Column<int64_t> of_size(size_t size) {
-  Column<int64_t> column;
-  column.hold(std::max<size_t>(size, 1));
-  column.set_size(size);
-  return column;
-}
 
 /// The calls of each key, by start.
 class CallsByKey {
@@ -74,7 +68,7 @@ class CallsByKey {
 Column<int64_t> calls_of_ops(const PairedRows& paired, const std::function<void()>& interrupted) {
   const Column<int64_t> key = dense_codes(paired.keys, paired.rows, interrupted);
   const CallsByKey calls(paired, key, interrupted);
-  Column<int64_t> found = of_size(paired.rows.size - paired.calls);
+  Column<int64_t> found = sized_column<int64_t>(paired.rows.size - paired.calls);
   for_parts(found.size(), kGrain, [&](size_t begin, size_t end) {
     for (size_t op = begin; op < end; ++op) found[op] = calls.call_of(paired.calls + op);
   });
@@ -111,7 +105,7 @@ Column<int64_t> outermost(const GroupedIntervals& intervals,
   int64_t groups = 0;
   for (size_t i = 0; i < intervals.size; ++i) groups = std::max(groups, group[i] + 1);
   std::vector<Holder> holders(static_cast<size_t>(groups));
-  Column<int64_t> found = of_size(intervals.size);
+  Column<int64_t> found = sized_column<int64_t>(intervals.size);
   for (size_t i = 0; i < intervals.size; ++i) {
     const auto index = static_cast<size_t>(order[i]);
     Holder& holder = holders[static_cast<size_t>(group[index])];

@@ -11,6 +11,8 @@ from overlap_lab.columns import (
     count_until,
     dense_codes,
     distinct,
+    gather,
+    in_order,
     is_one_of,
     largest_of_each,
     order,
@@ -91,3 +93,31 @@ def test_extremes_of_groups(pairs: list[tuple[int, int]]) -> None:
 def test_a_group_beyond_the_last_one_is_refused() -> None:
     with pytest.raises(IndexError, match="out of range"):
         largest_of_each(np.array([2]), np.array([1]), 2, initial=0)
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int16, np.int32, np.int64, np.uint64])
+def test_values_of_some_rows_keep_their_type(dtype: type) -> None:
+    column = np.array([0, 1, 1, 0, 1]).astype(dtype)
+    rows = np.array([4, 0, 0, 3])
+    assert gather(column, rows).tolist() == column[rows].tolist()
+    assert gather(column, rows).dtype == dtype
+    repeated = np.broadcast_to(column[1], 9)
+    assert gather(repeated, rows).tolist() == repeated[rows].tolist()
+
+
+def test_values_of_many_rows_are_those_of_numpy() -> None:
+    random = np.random.default_rng(5)
+    column, rows = random.integers(0, 99, 700_000), random.integers(0, 700_000, 900_000)
+    assert np.array_equal(gather(column, rows), column[rows])
+
+
+@pytest.mark.parametrize("row", [-1, 3])
+def test_a_row_that_is_not_there_is_refused(row: int) -> None:
+    with pytest.raises(IndexError, match="out of range"):
+        gather(np.arange(3), np.array([0, row]))
+
+
+@given(st.lists(cells))
+def test_values_in_order(values: list[int]) -> None:
+    assert in_order(np.array(values, np.int64)).tolist() == sorted(values)
+    assert in_order(np.array(sorted(values), np.int64)).tolist() == sorted(values)
