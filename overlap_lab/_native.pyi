@@ -332,6 +332,19 @@ def calls_of_ops(keys: list[_Column], start_ns: _Ints, rows: _Ints, calls: int) 
     `rows` are those of the calls, then those of the ops.
     """
 
+def callers_of(
+    kind: npt.NDArray[np.uint8],
+    correlation: npt.NDArray[np.uint64],
+    part: _Column,
+    process: npt.NDArray[np.int32],
+    start_ns: _Ints,
+    wanted: _Ints,
+    *,
+    call: int,
+    absent_process: int,
+) -> _Ints:
+    """For each wanted row the call of its id that started last before it; see `device_rows.call_rows`."""
+
 def outermost(group: _Whole, start: _Ints, end: _Ints) -> _Ints:
     """See `intervals.outermost`."""
 

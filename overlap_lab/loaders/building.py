@@ -18,8 +18,8 @@ __all__ = ["Columns", "Findings", "GatheredRows", "TraceBuilder", "built", "buil
 Columns = dict[str, Column]
 _GIVEN: Final = tuple(name for name in COLUMNS if name != "depth")
 _MOST_ROWS: Final = 1 << 32
-_NEVER_WRITTEN: Final = ("wait_correlation", "memory", "graph")
-"""Columns that no loader writes into after the rows were gathered."""
+_WHOLE: Final = ("kind", "start_ns", "end_ns", "process", "device", "stream", "copy_kind")
+"""Columns that loaders write into after the rows were gathered, and those that rows are ordered by."""
 
 
 class Findings:
@@ -117,7 +117,7 @@ class TraceBuilder:
 class GatheredRows(Columns):
     """Columns of rows that were added in blocks, each put together when it is asked for.
 
-    They can be written, but for those of ids, memory and graphs where no row has one.
+    Those of one value cannot be written, but for those that loaders write into.
     """
 
     def __init__(self, blocks: list[Columns]) -> None:
@@ -162,9 +162,9 @@ def built(columns: Columns, names: tuple[str, ...], source: Source) -> Trace:
 def _joined(name: str, dtype: np.dtype[Any], blocks: list[Column]) -> Column:
     if not blocks:
         return np.zeros(0, dtype)
-    absent = DEFAULTS.get(name, 0)
-    if name in _NEVER_WRITTEN and all(block.strides == (0,) and block[0] == absent for block in blocks):
-        return constant(absent, sum(map(len, blocks)), dtype)
+    value = blocks[0][0]
+    if name not in _WHOLE and all(block.strides == (0,) and block[0] == value for block in blocks):
+        return constant(int(value), sum(map(len, blocks)), dtype)
     return np.concatenate(blocks, dtype=dtype, casting="unsafe")
 
 

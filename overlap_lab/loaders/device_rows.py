@@ -11,8 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from overlap_lab.columns import dense_codes, is_one_of, order, rows_of
+from overlap_lab.columns import is_one_of, rows_of
 from overlap_lab.loaders.building import Columns, Findings
+from overlap_lab.native import callers_of
 from overlap_lab.schema import ABSENT, ABSENT_PROCESS, DEVICE_KINDS, NO_CORRELATION, Api, CopyKind, Kind
 from overlap_lab.trace import Column, Mask
 
@@ -23,60 +24,23 @@ _FILL_KERNEL: Final = re.compile(r"__amd_rocclr_fill(?:Buffer|Image)|hip_host_fi
 _COPIES: Final = (Api.MEMCPY, Api.MEMCPY_ASYNC)
 _FILLS: Final = (Api.MEMSET, Api.MEMSET_ASYNC)
 
-_SPARE: Final = 1 << 20
-
 
 def call_rows(columns: Columns, wanted: Column) -> Column:
     """For each wanted row, the row of the host call with its id that started last before it; -1 for none.
 
-    Ids are compared within a part, and within a process where the wanted row has one.
+    Where all calls start later it is the first. Ids are compared within a part, and within a process where
+    that of every call and wanted row with an id is known. The wanted rows are no calls.
     """
-    found = np.full(len(wanted), -1, np.int64)
-    linked = np.flatnonzero(columns["correlation"][wanted] != NO_CORRELATION)
-    ops = wanted[linked]
-    calls = rows_of(columns["kind"], (Kind.API,))
-    if not ops.size or not calls.size:
-        return found
-    all_known = _all_known(columns["process"], calls, ops, columns["correlation"])
-    calls = _with_ids(columns["correlation"], calls, ops)
-    rows = np.concatenate([calls, ops])
-    keys = [columns["correlation"][rows], columns["part"][rows]]
-    if all_known:
-        keys.append(columns["process"][rows])
-    key, is_op = dense_codes(*keys), np.arange(len(rows)) >= calls.size
-    order_of = order(key, columns["start_ns"][rows], is_op.view(np.uint8))
-    rows, key, is_op = rows[order_of], key[order_of], is_op[order_of]
-    place = np.arange(len(rows))
-    before = np.maximum.accumulate(np.where(is_op, -1, place))
-    after = np.minimum.accumulate(np.where(is_op, len(rows), place)[::-1])[::-1]
-    same = (before >= 0) & (key[before] == key)
-    later = np.minimum(after, len(rows) - 1)
-    other = (after < len(rows)) & (key[later] == key)
-    chosen = np.where(same, rows[before], np.where(other, rows[later], -1))
-    found[linked[order_of[is_op] - calls.size]] = chosen[is_op]
-    return found
-
-
-def _all_known(process: Column, calls: Column, ops: Column, ids: Column) -> bool:
-    """Whether the process of every call with an id is known, and of every op."""
-    if process.min() != ABSENT_PROCESS:
-        return True
-    unknown = calls[process[calls] == ABSENT_PROCESS]
-    return not (ids[unknown] != NO_CORRELATION).any() and not (process[ops] == ABSENT_PROCESS).any()
-
-
-def _with_ids(ids: Column, calls: Column, ops: Column) -> Column:
-    """The calls that have the id of some op: of most calls nobody asks."""
-    wanted = ids[ops]
-    low = wanted.min()
-    span = int(wanted.max() - low)
-    near = ids[calls] - low  # smaller ids come out above all others
-    if span > 8 * len(ids) + _SPARE:
-        return np.asarray(calls[np.isin(ids[calls], wanted)])
-    inside = np.flatnonzero(near <= span)
-    asked = np.zeros(span + 1, np.bool_)
-    asked[wanted - low] = True
-    return np.asarray(calls[inside[asked[near[inside]]]])
+    return callers_of(
+        columns["kind"],
+        columns["correlation"],
+        columns["part"],
+        columns["process"],
+        columns["start_ns"],
+        wanted,
+        call=Kind.API,
+        absent_process=ABSENT_PROCESS,
+    )
 
 
 def adopt_processes(columns: Columns, group: Column) -> None:

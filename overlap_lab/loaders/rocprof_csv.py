@@ -26,7 +26,7 @@ from overlap_lab.loaders.device_rows import (
     fill_copies_from_calls,
 )
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, DEVICE_KINDS, CopyKind, Kind
-from overlap_lab.trace import Column, Source, Trace
+from overlap_lab.trace import Column, Source, Trace, constant
 
 __all__ = ["read_rocprof_csv"]
 
@@ -94,8 +94,9 @@ class _Reader:
         self.agents: dict[int, str] = {}
         self.has_streams = False
         self._gpus: set[int] = set()
-        self._process_of_thread = _owners([part for parts in tables for part in parts])
         parts = [part for parts in tables for part in parts]
+        self._only_process = _only_process(parts)
+        self._process_of_thread = {} if self._only_process is not None else _owners(parts)
         agents = [part for part in parts if part.kind is TableKind.AGENTS]
         for table in agents:
             numbers = table.agents("node_id").tolist()
@@ -135,10 +136,15 @@ class _Reader:
         }
 
     def _processes(self, table: Table) -> Column:
-        """The process of each row; of one without that of its thread, if that is in no other process."""
+        """The process of each row; of one without that of all calls, or of its thread if it has but one."""
         process, thread = table.integers("process_id"), table.integers("thread_id")
         lost = (process <= ABSENT_PROCESS) | (process >= _PROCESSES)
-        if not self._process_of_thread or not lost.any():
+        if not lost.any():
+            return process
+        if self._only_process is not None:
+            only = constant(self._only_process, table.size, np.dtype(np.int32))
+            return only if lost.all() else np.where(lost, only, process)
+        if not self._process_of_thread:
             return process
         first, place = alike(thread)
         owners = [self._process_of_thread.get(number, ABSENT) for number in thread[first].tolist()]
@@ -202,7 +208,7 @@ class _Reader:
 
     def complete(self, rows: Columns, files: Sequence[Path], findings: Findings) -> None:
         """Fill in, in place, the process of device rows and what blit kernels were."""
-        adopt_processes(rows, rows["device"].astype(np.int64))
+        adopt_processes(rows, rows["device"])
         unknown = rows["process"] == ABSENT_PROCESS
         if unknown.any():
             prefix = prefix_of(files[0]).rpartition("_")[2]
@@ -211,6 +217,18 @@ class _Reader:
                 findings.note(f"The process id {prefix} is taken from the file name.")
         class_blit_kernels(rows, self._builder.names(), findings)
         fill_copies_from_calls(rows)
+
+
+def _only_process(tables: Sequence[Table]) -> int | None:
+    """The process of all calls, where each of them names it; None also where there are several parts."""
+    calls = [table for table in tables if table.kind is TableKind.CALLS and table.size]
+    domains = {text for table in calls for text in table.coded("domain").texts}
+    if not any(_domain(text) == Kind.API for text in domains) or any(table.has("guid") for table in tables):
+        return None
+    processes = [table.integers("process_id") for table in calls]
+    numbers = {int(number) for each in processes for number in (each.min(), each.max())}
+    known = len(numbers) == 1 and ABSENT_PROCESS < min(numbers) < _PROCESSES
+    return numbers.pop() if known else None
 
 
 def _owners(tables: Sequence[Table]) -> dict[int, int]:

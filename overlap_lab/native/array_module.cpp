@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "array_arguments.h"
+#include "callers.h"
 #include "codes.h"
 #include "enclosing.h"
 #include "grouping.h"
@@ -204,6 +205,30 @@ Out<int64_t> paired_calls(const std::vector<AnyArray>& keys, const In<int64_t>& 
   return taken(found);
 }
 
+Out<int64_t> callers(const In<uint8_t>& kind, const In<uint64_t>& correlation, const AnyArray& part,
+                     const In<int32_t>& process, const In<int64_t>& start_ns,
+                     const In<int64_t>& wanted, CallKind call) {
+  const size_t size = kind.size();
+  const IntegerColumn parts = integers_of(part);
+  if (correlation.size() != size || parts.size != size || process.size() != size ||
+      start_ns.size() != size) {
+    throw nb::value_error("callers_of: columns differ in length");
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted.data()[i] < 0 || wanted.data()[i] >= static_cast<int64_t>(size)) {
+      throw nb::value_error("callers_of: rows that the columns do not have");
+    }
+  }
+  Column<int64_t> found;
+  {
+    nb::gil_scoped_release released;
+    found =
+        callers_of({kind.data(), correlation.data(), parts, process.data(), start_ns.data(), size},
+                   call, wanted.data(), wanted.size());
+  }
+  return taken(found);
+}
+
 Out<int64_t> outer_intervals(const In<int64_t>& group, const In<int64_t>& start,
                              const In<int64_t>& end) {
   if (group.size() != start.size()) throw nb::value_error("groups and starts differ in length");
@@ -266,6 +291,15 @@ void add_arrays(nb::module_& m) {
         "b_end"_a);
   m.def("difference_of", &combined<difference_of>, "a_start"_a, "a_end"_a, "b_start"_a, "b_end"_a);
   m.def("calls_of_ops", &paired_calls, "keys"_a, "start_ns"_a, "rows"_a, "calls"_a);
+  m.def(
+      "callers_of",
+      [](const In<uint8_t>& kind, const In<uint64_t>& correlation, const AnyArray& part,
+         const In<int32_t>& process, const In<int64_t>& start_ns, const In<int64_t>& wanted,
+         uint8_t call, int32_t absent_process) {
+        return callers(kind, correlation, part, process, start_ns, wanted, {call, absent_process});
+      },
+      "kind"_a, "correlation"_a, "part"_a, "process"_a, "start_ns"_a, "wanted"_a, nb::kw_only(),
+      "call"_a, "absent_process"_a);
   m.def("outermost", &outer_intervals, "group"_a, "start"_a, "end"_a);
   m.def("innermost_rows", &rows_around, "kind"_a, "rows"_a, "wanted"_a, "moments"_a);
 }
