@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from overlap_lab.cli.progress import waiting_for
 from overlap_lab.cli.window import Window, window_in
+from overlap_lab.errors import TraceNotFound, UnknownFormat
 from overlap_lab.report import Report
 from overlap_lab.trace import Trace
 
@@ -32,13 +33,36 @@ def reports_of(
 
 
 def runs_at(paths: Iterable[str]) -> list[Report | Trace]:
-    """Every run at the paths, in order: a report saved by `analyze --json`, or a trace."""
+    """Every run at the paths, in order: a report saved by `analyze --json`, or a trace.
+
+    Of a folder all traces; where it has none, all saved reports that lie in it.
+    """
+    return [run for path in paths for run in _runs_at(path)]
+
+
+def _runs_at(path: str) -> Iterator[Report | Trace]:
     from overlap_lab.loaders import find_inputs
 
-    runs: list[Report | Trace] = []
-    for path in paths:
-        runs += _saved(path) if _is_saved_report(path) else map(_loaded, find_inputs(path))
-    return runs
+    if _is_saved_report(path):
+        yield from _saved(path)
+        return
+    reports = _saved_reports_in(path)
+    try:
+        found = [one for one in find_inputs(path) if str(one.path) not in reports]
+    except (TraceNotFound, UnknownFormat):
+        if not reports:
+            raise
+        found = []
+    if found:
+        yield from map(_loaded, found)
+    else:
+        yield from (report for file in reports for report in _saved(file))
+
+
+def _saved_reports_in(path: str) -> list[str]:
+    if not path or not Path(path).is_dir():
+        return []
+    return [str(file) for file in sorted(Path(path).glob("*.json")) if _is_saved_report(str(file))]
 
 
 def _loaded(found: TraceInput) -> Trace:

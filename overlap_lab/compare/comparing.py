@@ -63,6 +63,8 @@ def compare(
     left, right = _runs(baseline, "baseline"), _runs(candidate, "candidate")
     if not 0.5 < confidence < 1:
         raise UsageError(f"compare: confidence {confidence} is not between 0.5 and 1")
+    if seed < 0:
+        raise UsageError(f"compare: seed {seed} is negative")
     unit = _unit(per, range_name, left, right)
     if unit is Per.RUN:
         if len(left) > 1 or len(right) > 1:
@@ -96,6 +98,8 @@ def _unit(per: Per | str, range_name: str | None, left: list[Run], right: list[R
         raise UsageError(f"compare per {per!r}: choose from {', '.join(Per)}") from None
     if unit is Per.RANGE and not range_name:
         raise UsageError("compare per range: name the range")
+    if range_name and unit not in (Per.RANGE, Per.AUTO):
+        raise UsageError(f"compare per {unit}: a range's name ({range_name!r}) goes with per range")
     if unit is not Per.AUTO:
         return unit
     if range_name:

@@ -14,7 +14,7 @@ from overlap_lab.metrics.idle import idle_segments
 from overlap_lab.metrics.places import around_waits
 from overlap_lab.native import innermost_rows
 from overlap_lab.render.numbers import records
-from overlap_lab.report import Report
+from overlap_lab.report import Column, Report
 from overlap_lab.schema import Cause, Kind
 
 __all__ = ["ELSEWHERE", "DrainedAt", "Sites", "site", "sites_of_report"]
@@ -51,7 +51,10 @@ def site(call: str | None, op: str | None, frame: str | None, name: str | None) 
 def sites_of_report(report: Report) -> Sites:
     """Idle time by site, from the drains that a report lists."""
     found: Sites = {}
-    for row in records(report.tables.get("drains")):
+    drains = report.tables.get("drains")
+    if drains is None or Column("idle", "ns") not in drains.columns:
+        return found
+    for row in records(drains):
         words = [None if row.get(key) is None else str(row[key]) for key in ("call", "op", "frame", "range")]
         where = site(*words)
         found[where] = found.get(where, 0) + int(row.get("idle") or 0)

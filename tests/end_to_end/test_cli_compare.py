@@ -91,6 +91,26 @@ def late_part(whole: dict[str, Any]) -> int:
     return int(sum(idle.values()) - idle["drain"])
 
 
+def test_a_folder_of_saved_reports_holds_repeats_too(turns: tuple[Path, Path], tmp_path: Path) -> None:
+    folders = tmp_path / "saved_before", tmp_path / "saved_after"
+    for folder, saved in zip(turns, folders, strict=True):
+        saved.mkdir()
+        overlap_lab("analyze", folder, "--json", saved / "all.json")
+    whole = json.loads(overlap_lab("compare", *folders, "--json", "-").stdout)
+    assert whole["sampling"] == "paired repeats"
+    assert whole["headline"]["statistics"]["observations"] == [8, 8]
+    assert whole["verdict"] == "worse"
+
+
+def test_a_folder_without_runs_is_one_line(trace: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    done = overlap_lab("compare", empty, trace)
+    assert done.returncode == 2
+    assert "no trace in this folder" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_markdown_alone_goes_to_standard_output(turns: tuple[Path, Path]) -> None:
     done = overlap_lab("compare", *turns, "--markdown", "-")
     assert done.stdout.startswith("**WORSE: 6.2 % slower per repeat")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import pytest
@@ -8,8 +9,8 @@ from overlap_lab.analyze import analyze
 from overlap_lab.compare import Comparison, Sampling, Verdict, compare
 from overlap_lab.compare.samples import Per, of_windows, run_of
 from overlap_lab.compare.statistics import OTHER_RUN, evidence
-from overlap_lab.errors import UsageError
-from overlap_lab.report import Report
+from overlap_lab.errors import MissingDependency, UsageError
+from overlap_lab.report import Column, Report, Table
 from overlap_lab.schema import Cause
 from tests.timeline import timeline
 from tests.unit.compare.stepped import steps_of
@@ -198,11 +199,28 @@ def test_several_runs_cannot_be_compared_as_one() -> None:
         ({"per": "week"}, "choose from auto, step, range, repeat, run"),
         ({"per": "range"}, "name the range"),
         ({"confidence": 95.0}, "is not between 0.5 and 1"),
+        ({"seed": -1}, "seed -1 is negative"),
+        ({"per": "step", "range_name": "x"}, "goes with per range"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         compare(FAST, SLOW, **options)  # type: ignore[arg-type]
+
+
+def test_without_scipy_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    with pytest.raises(MissingDependency, match=r"pip install 'overlap_lab\[stats\]'"):
+        compare(FAST, SLOW)
+    assert compare(FAST, SLOW, per="run").sampling is Sampling.SINGLE_RUN
+
+
+def test_a_report_whose_drains_have_no_times_still_compares() -> None:
+    report = repeat(1_000, 0)
+    drains = Table((Column("idle", "text"),), (("long",),))
+    odd = replace(report, tables={**report.tables, "drains": drains})
+    [explained] = compare(odd, repeat(1_200, 1, drain_us=180)).explanations
+    assert sum(explained.drained.values()) == explained.idle[Cause.DRAIN] == 100_000
 
 
 def test_a_comparison_prints_as_its_text() -> None:
