@@ -174,8 +174,16 @@ def alike_codes(
     Codes are from -1 to below their column's count, which is not checked.
     """
 
-def scatter(into: _Column, blocks: list[_Column], places: npt.NDArray[np.uint32]) -> None:
-    """Write the rows of blocks that follow each other to their places, which are not checked."""
+def scatter(
+    into: _Column,
+    values: list[_Column],
+    codes: list[npt.NDArray[np.int32] | None],
+    places: npt.NDArray[np.uint32],
+) -> None:
+    """Write the rows of blocks that follow each other to their places, which are not checked.
+
+    A block is a value per row, or values and per row the place of its own among them.
+    """
 
 def coded_numbers(column: _Column) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
     """Per row the place of its number among the distinct ones, and these, in the order in which they come."""

@@ -10,7 +10,8 @@ from typing import Final
 import numpy as np
 
 from overlap_lab.loaders.building import TraceBuilder
-from overlap_lab.native import alike_codes, coded_numbers, take
+from overlap_lab.loaders.coded_numbers import CodedNumbers, gathered
+from overlap_lab.native import alike_codes
 from overlap_lab.schema import ABSENT
 from overlap_lab.trace import Column, constant
 
@@ -70,38 +71,6 @@ class Coded:
         """The first rows, and their texts only; these are in the order in which they came."""
         codes = self.codes[:size]
         return Coded(codes, self.texts[: int(codes.max()) + 1 if size else 0])
-
-
-@dataclass(frozen=True, slots=True)
-class CodedNumbers:
-    """A column of numbers of which few are distinct: each row's place among these, in the order they come."""
-
-    codes: Column
-    values: Column
-
-    @classmethod
-    def of(cls, column: Column) -> CodedNumbers:
-        """The column of these numbers."""
-        return cls(*coded_numbers(column))
-
-    def each(self, values: Column) -> Column:
-        """Per row what `values` has in the place of its number."""
-        return gathered(values, self.codes)
-
-    def column(self) -> Column:
-        """The numbers themselves."""
-        return self.each(self.values)
-
-    def rows(self, here: Column) -> CodedNumbers:
-        """The same numbers for some rows."""
-        return CodedNumbers(self.codes[here], self.values)
-
-
-def gathered(values: Column, codes: Column) -> Column:
-    """The value of each code."""
-    if codes.dtype != np.int32 or not codes.flags.c_contiguous:
-        return np.asarray(values[codes])
-    return take(np.ascontiguousarray(values), codes.view(np.uint32))
 
 
 def together(*columns: CodedNumbers | Coded) -> tuple[Column, Column]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from overlap_lab.errors import BrokenTrace
-from overlap_lab.native import places, scatter, take, time_order, times_fit
+from overlap_lab.loaders.coded_numbers import CodedNumbers
+from overlap_lab.native import distinct_numbers, places, scatter, take, time_order, times_fit
 from overlap_lab.schema import ABSENT, COLUMNS, EARLIEST_NS, LATEST_NS, LONGEST_NS, Fault, Kind
 from overlap_lab.trace import DEFAULTS, Column, Source, Trace, constant, possible_times
 
-__all__ = ["Columns", "Findings", "GatheredRows", "TraceBuilder", "built", "built_in_order"]
+__all__ = ["Block", "Columns", "Findings", "GatheredRows", "TraceBuilder", "built", "built_in_order", "plain"]
 
 Columns = dict[str, Column]
+Block = Column | CodedNumbers
 _GIVEN: Final = tuple(name for name in COLUMNS if name != "depth")
 _MOST_ROWS: Final = 1 << 32
 _WHOLE: Final = ("kind", "start_ns", "end_ns", "process", "device", "stream", "copy_kind")
@@ -52,14 +54,14 @@ class TraceBuilder:
 
     def __init__(self) -> None:
         self._names: dict[str, int] = {}
-        self._blocks: list[Columns] = []
+        self._blocks: list[dict[str, Block]] = []
 
     def interned(self, names: Sequence[str]) -> Column:
         """The code of each name, for `add`."""
         index = self._names
         return np.fromiter((index.setdefault(name, len(index)) for name in names), np.int32, len(names))
 
-    def add(self, kind: Kind, names: Sequence[str] | Column, **columns: Any) -> None:
+    def add(self, kind: Kind, names: Sequence[str] | Block, **columns: Any) -> None:
         """Add one row per name or code; a column is an array of that length or one value for all rows.
 
         A number that its column cannot hold (a device 70000, a process 2**40) is absent.
@@ -67,21 +69,20 @@ class TraceBuilder:
         size = len(names)
         if not size:
             return
-        codes = names if isinstance(names, np.ndarray) else self.interned(names)
+        codes = names if isinstance(names, (np.ndarray, CodedNumbers)) else self.interned(names)
         given = {"kind": kind, "name": codes, **columns}
         self._blocks.append(
-            {
-                name: np.broadcast_to(_held(name, given.get(name, DEFAULTS.get(name, 0)), dtype), size)
-                for name, dtype in COLUMNS.items()
-                if name != "depth"
-            }
+            {name: _block(name, given.get(name, DEFAULTS.get(name, 0)), size) for name in _GIVEN}
         )
 
-    def add_timed(self, kind: Kind, names: Sequence[str] | Column, columns: Columns, found: Findings) -> None:
+    def add_timed(
+        self, kind: Kind, names: Sequence[str] | Block, columns: Mapping[str, Block], found: Findings
+    ) -> None:
         """Add the rows that have both times; the others are counted as skipped."""
-        codes = names if isinstance(names, np.ndarray) else self.interned(names)
-        if not (_are_times(columns["start_ns"]) and _are_times(columns["end_ns"])):
-            good = (columns["start_ns"] != ABSENT) & (columns["end_ns"] != ABSENT)
+        codes = names if isinstance(names, (np.ndarray, CodedNumbers)) else self.interned(names)
+        start, end = plain(columns["start_ns"]), plain(columns["end_ns"])
+        if not (_are_times(start) and _are_times(end)):
+            good = (start != ABSENT) & (end != ABSENT)
             lost = int((~good).sum())
             found.count(Fault.ROWS_SKIPPED, lost)
             found.note(f"{lost} {kind.name.lower()} rows without a start or end were skipped.")
@@ -95,7 +96,7 @@ class TraceBuilder:
 
     def last_ns(self) -> int:
         """The latest end of all rows so far; 0 where there is none after it."""
-        return max(0, *(int(block["end_ns"].max()) for block in self._blocks), 0)
+        return max(0, *(int(plain(block["end_ns"]).max()) for block in self._blocks), 0)
 
     def names(self) -> tuple[str, ...]:
         """The interned names, in the order of their codes."""
@@ -120,13 +121,30 @@ class GatheredRows(Columns):
     Those of one value cannot be written, but for those that loaders write into.
     """
 
-    def __init__(self, blocks: list[Columns]) -> None:
+    def __init__(self, blocks: list[dict[str, Block]]) -> None:
         super().__init__()
         self._blocks = blocks
+        self._added = [(_only(block["kind"]), len(block["name"])) for block in blocks]
 
     def __missing__(self, name: str) -> Column:
-        self[name] = _joined(name, COLUMNS[name], [block.pop(name) for block in self._blocks])
+        self[name] = _joined(name, COLUMNS[name], [plain(block.pop(name)) for block in self._blocks])
         return self[name]
+
+    def added_as(self, kinds: Collection[int], name: str) -> Column:
+        """A column of the rows that were added as these kinds."""
+        found, at = [np.zeros(0, COLUMNS[name])], 0
+        for (kind, size), block in zip(self._added, self._blocks, strict=True):
+            if kind in kinds:
+                found.append(self[name][at : at + size] if name in self else plain(block[name]))
+            at += size
+        return np.concatenate(found)
+
+    def distinct(self, name: str) -> Column:
+        """The distinct numbers of a column, in no order."""
+        if name in self:
+            return distinct_numbers(self[name])
+        found = [_distinct(block[name]) for block in self._blocks]
+        return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
 
     def taken(self, name: str, order: Column, place: Column) -> Column:
         """A column in another order of rows; it is gone then. `place` says where each row comes to."""
@@ -134,11 +152,13 @@ class GatheredRows(Columns):
             column = self.pop(name)
             return column if column.strides == (0,) else take(column, order)
         blocks = [block.pop(name) for block in self._blocks]
-        value = blocks[0][0] if blocks else DEFAULTS.get(name, 0)
-        if all(block.strides == (0,) and block[0] == value for block in blocks):
-            return constant(int(value), order.size, COLUMNS[name])
+        value = _only(blocks[0]) if blocks else DEFAULTS.get(name, 0)
+        if value is not None and all(_only(block) == value for block in blocks):
+            return constant(value, order.size, COLUMNS[name])
         whole = np.empty(order.size, COLUMNS[name])
-        scatter(whole, blocks, place)
+        values = [block.values if isinstance(block, CodedNumbers) else block for block in blocks]
+        codes = [block.codes if isinstance(block, CodedNumbers) else None for block in blocks]
+        scatter(whole, values, codes, place)
         return whole
 
 
@@ -173,6 +193,30 @@ def built_in_order(columns: Columns, names: tuple[str, ...], source: Source) -> 
     if possible_times(columns["start_ns"], columns["end_ns"]).all():
         return Trace.from_ordered(columns, names=names, source=source)
     return built(columns, names, source)
+
+
+def _block(name: str, given: Any, size: int) -> Block:
+    if isinstance(given, CodedNumbers):
+        return given.mapped(_held(name, given.values, COLUMNS[name]))
+    return np.broadcast_to(_held(name, given, COLUMNS[name]), size)
+
+
+def plain(block: Block) -> Column:
+    """A value per row."""
+    return block.column() if isinstance(block, CodedNumbers) else block
+
+
+def _distinct(block: Block) -> Column:
+    if isinstance(block, CodedNumbers):
+        return block.values[distinct_numbers(block.codes)].astype(np.int64)
+    return distinct_numbers(block)
+
+
+def _only(block: Block) -> int | None:
+    """The one value of all rows, where the block is such a column."""
+    if isinstance(block, CodedNumbers):
+        return int(block.values[0]) if block.values.size == 1 else None
+    return int(block[0]) if block.strides == (0,) else None
 
 
 def _are_times(times: Column) -> bool:

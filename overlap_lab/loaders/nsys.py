@@ -12,11 +12,10 @@ from typing import Final
 
 import numpy as np
 
-from overlap_lab.columns import rows_of
 from overlap_lab.errors import BrokenTrace
-from overlap_lab.loaders.alike import gathered
+from overlap_lab.loaders.alike import CodedNumbers, gathered
 from overlap_lab.loaders.api_names import api_codes, copy_directions, plain_name
-from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
+from overlap_lab.loaders.building import Block, Columns, Findings, GatheredRows, TraceBuilder
 from overlap_lab.loaders.device_rows import adopt_processes, fill_copies_from_calls
 from overlap_lab.loaders.nsys_ops import add_ops, correlations
 from overlap_lab.loaders.nsys_ranges import add_ranges
@@ -91,7 +90,7 @@ def _calls(tables: NsysTables, builder: TraceBuilder) -> tuple[Columns, Column]:
                 "copy_kind": gathered(copy_directions(plain), place),
                 "stream": np.full(rows.rows, ABSENT),
                 "device": np.full(rows.rows, ABSENT_DEVICE, np.int16),
-                **owners_of(rows.few["globalTid"]),
+                **{name: owner.column() for name, owner in owners_of(rows.few["globalTid"]).items()},
             }
         )
     some = [each for each in found if len(each["name"])] or found[:1]
@@ -105,28 +104,30 @@ def _add_overhead(tables: NsysTables, builder: TraceBuilder, findings: Findings)
     for table in _OVERHEAD_TABLES:
         rows = tables.columns(table, ("start", "end"), ("globalTid", "nameId"))
         texts, place = tables.names(rows.few["nameId"], "overhead")
-        columns = {"start_ns": rows["start"], "end_ns": rows["end"], **owners_of(rows.few["globalTid"])}
-        builder.add_timed(Kind.OVERHEAD, builder.interned(texts)[place], columns, findings)
+        columns: dict[str, Block] = {"start_ns": rows["start"], "end_ns": rows["end"]}
+        columns |= owners_of(rows.few["globalTid"])
+        builder.add_timed(Kind.OVERHEAD, CodedNumbers(place, builder.interned(texts)), columns, findings)
 
 
-def _complete(rows: Columns, findings: Findings) -> None:
+def _complete(rows: GatheredRows, findings: Findings) -> None:
     """Fill in, in place, what other rows know; give machines dense part numbers."""
-    seen = distinct_numbers(rows["part"])
+    seen = rows.distinct("part")
     machines = np.sort(seen[seen != UNKNOWN_MACHINE])
-    if machines.size == 1 or not seen.size:
-        rows["part"] = constant(0, rows["part"].size, COLUMNS["part"])
+    if seen.size == 1:
+        rows["part"] = constant(0, len(rows["kind"]), COLUMNS["part"])
     else:
         rows["part"] = np.searchsorted(machines, rows["part"]).astype(np.int32)
+    if machines.size > 1:
         findings.note(f"{machines.size} machines in one file: rows of different machines never link.")
-    if ABSENT_PROCESS in distinct_numbers(rows["process"]):
+    if ABSENT_PROCESS in rows.distinct("process"):
         adopt_processes(rows, rows["device"].astype(np.int64))
     fill_copies_from_calls(rows)
 
 
-def _source(path: Path, tables: NsysTables, target: Target, rows: Columns, findings: Findings) -> Source:
+def _source(path: Path, tables: NsysTables, target: Target, rows: GatheredRows, findings: Findings) -> Source:
     _note_losses(tables, findings)
-    placed = rows_of(rows["kind"], (*DEVICE_KINDS, Kind.SYNC))
-    null, free = stream_kinds(tables, rows["process"][placed], rows["stream"][placed], findings)
+    process, stream = (rows.added_as((*DEVICE_KINDS, Kind.SYNC), name) for name in ("process", "stream"))
+    null, free = stream_kinds(tables, process, stream, findings)
     said: dict[str, str] = {}
     for table in ("META_DATA_EXPORT", "META_DATA_CAPTURE"):
         said |= dict(zip(*tables.texts(table, "name", "value"), strict=True))
@@ -140,7 +141,7 @@ def _source(path: Path, tables: NsysTables, target: Target, rows: Columns, findi
         vendor="nvidia",
         tool=" ".join(["Nsight Systems", said.get("EXPORT_PRODUCT_VERSION", "")]).strip(),
         clock="nsys-session",
-        devices=target.named(distinct_numbers(rows["device"][rows_of(rows["kind"], DEVICE_KINDS)])),
+        devices=target.named(distinct_numbers(rows.added_as(DEVICE_KINDS, "device"))),
         processes=_processes(tables, rows),
         null_streams=null,
         nonblocking_streams=free,
@@ -150,8 +151,8 @@ def _source(path: Path, tables: NsysTables, target: Target, rows: Columns, findi
     )
 
 
-def _processes(tables: NsysTables, rows: Columns) -> dict[int, str]:
-    used = set(distinct_numbers(rows["process"]).tolist()) - {ABSENT_PROCESS}
+def _processes(tables: NsysTables, rows: GatheredRows) -> dict[int, str]:
+    used = set(rows.distinct("process").tolist()) - {ABSENT_PROCESS}
     pids = owners(tables.integers("PROCESSES", "globalPid")[0])["process"].tolist()
     [names] = tables.texts("PROCESSES", "name")
     return {pid: name for pid, name in zip(pids, names, strict=True) if pid in used}

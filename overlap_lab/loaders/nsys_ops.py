@@ -9,7 +9,7 @@ import numpy as np
 
 from overlap_lab.columns import dense_codes
 from overlap_lab.loaders.alike import Coded, CodedNumbers, gathered
-from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
+from overlap_lab.loaders.building import Block, Findings, TraceBuilder, plain
 from overlap_lab.loaders.nsys_tables import NO_ID, NsysTables, distinct_rows, known_ids
 from overlap_lab.loaders.nsys_target import Target, owners
 from overlap_lab.loaders.sqlite_columns import TableColumns
@@ -81,22 +81,24 @@ def _rows(tables: NsysTables, table: str, numbers: Sequence[str], few: Sequence[
     return rows
 
 
-def _shared(rows: TableColumns, target: Target) -> Columns:
+def _shared(rows: TableColumns, target: Target) -> dict[str, Block]:
     """Columns that every op has."""
     few = rows.few
     owner, stream = owners(few["globalPid"].values), few["streamId"]
     return {
-        "part": few["globalPid"].each(owner["part"]),
-        "process": few["globalPid"].each(owner["process"]),
+        "part": few["globalPid"].mapped(owner["part"]),
+        "process": few["globalPid"].mapped(owner["process"]),
         "start_ns": rows["start"],
         "end_ns": rows["end"],
         "device": target.devices_of(few["globalPid"], few["deviceId"], few["contextId"]),
-        "stream": stream.each(known_ids(stream.values)),
+        "stream": stream.mapped(known_ids(stream.values)),
         "correlation": correlations(rows["correlationId"]),
     }
 
 
-def _kernels(tables: NsysTables, target: Target, builder: TraceBuilder, findings: Findings) -> Columns:
+def _kernels(
+    tables: NsysTables, target: Target, builder: TraceBuilder, findings: Findings
+) -> dict[str, Block]:
     rows = _rows(
         tables, "KERNEL", (), ("demangledName", "shortName", "mangledName", "graphId", "graphNodeId")
     )
@@ -108,12 +110,14 @@ def _kernels(tables: NsysTables, target: Target, builder: TraceBuilder, findings
     ids = np.where(demangled != ABSENT, demangled, np.where(short != ABSENT, short, mangled))
     of_name = CodedNumbers.of(ids)
     names, at = tables.names(of_name, "kernel")
-    codes = gathered(builder.interned(names)[at], place)
+    codes = CodedNumbers(place, builder.interned(names)[at])
     builder.add_timed(Kind.KERNEL, codes, columns, findings)
     return columns
 
 
-def _copies(tables: NsysTables, target: Target, builder: TraceBuilder, findings: Findings) -> Columns:
+def _copies(
+    tables: NsysTables, target: Target, builder: TraceBuilder, findings: Findings
+) -> dict[str, Block]:
     rows = _rows(tables, "MEMCPY", ("bytes",), ("copyKind", "srcKind", "dstKind", "graphNodeId"))
     columns = _shared(rows, target)
     operations = tables.enum("ENUM_CUDA_MEMCPY_OPER", _OPERATIONS)
@@ -123,14 +127,14 @@ def _copies(tables: NsysTables, target: Target, builder: TraceBuilder, findings:
     shown = [_copy(operations.get(o, ""), memories.get(s, ""), memories.get(d, "")) for o, s, d in kinds]
     columns |= {
         "bytes": rows["bytes"],
-        "copy_kind": gathered(np.array([kind for _, kind, _ in shown], np.uint8), place),
-        "memory": gathered(np.array([memory for _, _, memory in shown], np.uint8), place),
+        "copy_kind": CodedNumbers(place, np.array([kind for _, kind, _ in shown], np.uint8)),
+        "memory": CodedNumbers(place, np.array([memory for _, _, memory in shown], np.uint8)),
         "graph": _graph_ids(rows.few["graphNodeId"]),
     }
     managed = gathered(np.array([name.startswith("Managed") for name, _, _ in shown], bool), place)
     if managed.any():
         findings.note(f"{int(managed.sum())} copies are migrations of managed memory: no call made them.")
-    names = gathered(builder.interned([name for name, _, _ in shown]), place)
+    names = CodedNumbers(place, builder.interned([name for name, _, _ in shown]))
     builder.add_timed(Kind.MEMCPY, names, columns, findings)
     return columns
 
@@ -156,7 +160,9 @@ def _memory(symbol: str) -> str:
     return symbol.rpartition("KIND_")[2].replace("_", " ").capitalize()
 
 
-def _memsets(tables: NsysTables, target: Target, builder: TraceBuilder, findings: Findings) -> Columns:
+def _memsets(
+    tables: NsysTables, target: Target, builder: TraceBuilder, findings: Findings
+) -> dict[str, Block]:
     rows = _rows(tables, "MEMSET", ("bytes",), ("graphNodeId",))
     columns = _shared(rows, target)
     columns |= {"bytes": rows["bytes"], "graph": _graph_ids(rows.few["graphNodeId"])}
@@ -170,7 +176,7 @@ def _graphs(
     target: Target,
     builder: TraceBuilder,
     findings: Findings,
-    nodes: tuple[Columns, ...],
+    nodes: tuple[dict[str, Block], ...],
 ) -> None:
     """Graphs recorded as a whole: one op per launch, unless the launch's nodes are recorded too."""
     rows = _rows(tables, "GRAPH_TRACE", ("graphId",), ())
@@ -179,8 +185,10 @@ def _graphs(
         return
     columns["graph"] = graph
     keys = ("part", "process", "correlation")
-    code = dense_codes(*(np.concatenate([columns[key], *(rows[key] for rows in nodes)]) for key in keys))
-    doubled = np.isin(code[: graph.size], code[graph.size :]) & (columns["correlation"] != NO_CORRELATION)
+    code = dense_codes(*(np.concatenate([plain(rows[key]) for rows in (columns, *nodes)]) for key in keys))
+    doubled = np.isin(code[: graph.size], code[graph.size :]) & (
+        plain(columns["correlation"]) != NO_CORRELATION
+    )
     if doubled.any():
         findings.note(f"{int(doubled.sum())} graph records were left out: their nodes are recorded too.")
         graph, columns = graph[~doubled], {name: column[~doubled] for name, column in columns.items()}
@@ -191,13 +199,13 @@ def _graphs(
     builder.add_timed(Kind.KERNEL, builder.interned(names)[place], columns, findings)
 
 
-def _graph_ids(node: CodedNumbers, graph: CodedNumbers | None = None) -> Column:
+def _graph_ids(node: CodedNumbers, graph: CodedNumbers | None = None) -> CodedNumbers:
     """The graph of each op; where the version stores only the node, its upper half is the graph."""
     if graph is None:
-        return node.each(_upper(node.values))
+        return node.mapped(_upper(node.values))
     (nodes, graphs), place = distinct_rows(node, graph)
     own = np.where((graphs == ABSENT) | (graphs == 0), ABSENT, graphs)
-    return gathered(np.where(own != ABSENT, own, _upper(nodes)), place)
+    return CodedNumbers(place, np.where(own != ABSENT, own, _upper(nodes)))
 
 
 def _upper(node: Column) -> Column:

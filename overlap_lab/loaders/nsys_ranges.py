@@ -10,7 +10,7 @@ import numpy as np
 
 from overlap_lab.columns import rows_of
 from overlap_lab.loaders.alike import CodedNumbers, gathered, together
-from overlap_lab.loaders.building import Findings, TraceBuilder
+from overlap_lab.loaders.building import Block, Findings, TraceBuilder
 from overlap_lab.loaders.nsys_tables import NsysTables
 from overlap_lab.loaders.nsys_target import owners_of
 from overlap_lab.loaders.sqlite_columns import TableColumns
@@ -44,11 +44,11 @@ def add_ranges(tables: NsysTables, builder: TraceBuilder, findings: Findings, *,
     kind = gathered(kinds, place)
     for each in (Kind.RANGE, Kind.CPU_OP):
         here = rows_of(kind, (each,))
-        mine = {"start_ns": rows["start"][here], "end_ns": end[here]}
-        mine |= owners_of(rows.few["globalTid"].rows(here))
+        mine: dict[str, Block] = {"start_ns": rows["start"][here], "end_ns": end[here]}
+        mine |= owners_of(rows.few["globalTid"][here])
         used = CodedNumbers.of(place[here])
         codes = builder.interned([names[at] for at in used.values.tolist()])
-        builder.add_timed(each, used.each(codes), mine, findings)
+        builder.add_timed(each, used.mapped(codes), mine, findings)
 
 
 def _numbers(types: Mapping[int, str], names: Sequence[str]) -> list[int]:

@@ -38,9 +38,9 @@ def owners(global_ids: Column) -> Columns:
     }
 
 
-def owners_of(global_ids: CodedNumbers) -> Columns:
+def owners_of(global_ids: CodedNumbers) -> dict[str, CodedNumbers]:
     """The same of each row."""
-    return {name: global_ids.each(column) for name, column in owners(global_ids.values).items()}
+    return {name: global_ids.mapped(column) for name, column in owners(global_ids.values).items()}
 
 
 class Target:
@@ -81,7 +81,9 @@ class Target:
             found[(process == pid) & (device == number)] = gpu
         return found.astype(np.int16)
 
-    def devices_of(self, global_pid: CodedNumbers, device: CodedNumbers, context: CodedNumbers) -> Column:
+    def devices_of(
+        self, global_pid: CodedNumbers, device: CodedNumbers, context: CodedNumbers
+    ) -> CodedNumbers:
         """The `device` column of ops.
 
         What it says of their contexts beats what the file declares.
@@ -90,7 +92,7 @@ class Target:
         process = owners(owner)["process"]
         found = self.devices(process, number)
         self._contexts |= _pairs(*(CodedNumbers.of(column) for column in (process, label, found)))
-        return gathered(found, place)
+        return CodedNumbers(place, found)
 
     def context_devices(self, global_pid: CodedNumbers, context: CodedNumbers) -> Column:
         """The device of each context; ABSENT_DEVICE where nothing says it."""

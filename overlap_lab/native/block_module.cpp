@@ -1,7 +1,10 @@
 #include "block_module.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -39,21 +42,40 @@ nb::tuple alike_codes(const std::vector<In<int32_t>>& columns,
   return nb::make_tuple(taken(found.first), taken(found.place));
 }
 
+using MaybeCodes = std::optional<In<int32_t>>;
+
+RowBlock row_block(const AnyArray& values, const MaybeCodes& codes) {
+  const IntegerColumn column = integers_of(values);
+  if (!codes) return {column, nullptr, column.size};
+  int32_t low = 0, high = -1;
+  for (size_t row = 0; row < codes->size(); ++row) {
+    low = std::min(low, codes->data()[row]);
+    high = std::max(high, codes->data()[row]);
+  }
+  if (low < 0 || high >= static_cast<int64_t>(column.size)) {
+    throw nb::index_error("scatter: a code without a value");
+  }
+  return {column, codes->data(), codes->size()};
+}
+
 /// Into an array that is there, as the caller knows its type.
 void scatter_blocks(const nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>& into,
-                    const std::vector<AnyArray>& blocks, const In<uint32_t>& places) {
-  std::vector<IntegerColumn> columns;
+                    const std::vector<AnyArray>& values, const std::vector<MaybeCodes>& codes,
+                    const In<uint32_t>& places) {
+  if (values.size() != codes.size())
+    throw std::invalid_argument("scatter: codes or None per block");
+  std::vector<RowBlock> blocks;
   size_t size = 0;
-  for (const AnyArray& block : blocks) {
-    columns.push_back(integers_of(block));
-    size += block.size();
+  for (size_t at = 0; at < values.size(); ++at) {
+    blocks.push_back(row_block(values[at], codes[at]));
+    size += blocks.back().size;
   }
   if (size != into.size() || size != places.size()) {
     throw std::invalid_argument("scatter: a place for each row of the blocks is wanted");
   }
   const Width width = integers_of(AnyArray(into)).width;
   nb::gil_scoped_release released;
-  scatter(columns, places.data(), into.data(), width);
+  scatter(blocks, places.data(), into.data(), width);
 }
 
 nb::tuple coded_numbers(const AnyArray& array) {
@@ -89,7 +111,7 @@ bool are_times(const In<int64_t>& start_ns, const In<int64_t>& end_ns, int64_t e
 
 void add_blocks(nb::module_& m) {
   m.def("alike_codes", &alike_codes, "columns"_a, "counts"_a);
-  m.def("scatter", &scatter_blocks, "into"_a, "blocks"_a, "places"_a);
+  m.def("scatter", &scatter_blocks, "into"_a, "values"_a, "codes"_a, "places"_a);
   m.def("coded_numbers", &coded_numbers, "column"_a);
   m.def("distinct_numbers", &distinct_numbers, "column"_a);
   m.def("times_fit", &are_times, "start_ns"_a, "end_ns"_a, "earliest"_a, "latest"_a, "longest"_a);

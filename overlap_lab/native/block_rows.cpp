@@ -13,24 +13,30 @@ namespace {
 constexpr size_t kGrain = 1 << 16;
 
 template <class To, class From>
-void scatter_block(Values<From> values, size_t size, const uint32_t* places, To* into) {
-  for_parts(size, kGrain, [=](size_t begin, size_t end) {
-    for (size_t row = begin; row < end; ++row) into[places[row]] = static_cast<To>(values[row]);
+void scatter_block(Values<From> values, const RowBlock& block, const uint32_t* places, To* into) {
+  const int32_t* codes = block.codes;
+  for_parts(block.size, kGrain, [=](size_t begin, size_t end) {
+    if (codes == nullptr) {
+      for (size_t row = begin; row < end; ++row) into[places[row]] = static_cast<To>(values[row]);
+    } else {
+      for (size_t row = begin; row < end; ++row) {
+        into[places[row]] = static_cast<To>(values[static_cast<size_t>(codes[row])]);
+      }
+    }
   });
 }
 
 template <class To>
-void scatter_to(const std::vector<IntegerColumn>& blocks, const uint32_t* places, To* into) {
-  for (const IntegerColumn& block : blocks) {
-    with_values(block, [&](auto values) { scatter_block(values, block.size, places, into); });
+void scatter_to(const std::vector<RowBlock>& blocks, const uint32_t* places, To* into) {
+  for (const RowBlock& block : blocks) {
+    with_values(block.values, [&](auto values) { scatter_block(values, block, places, into); });
     places += block.size;
   }
 }
 
 }  // namespace
 
-void scatter(const std::vector<IntegerColumn>& blocks, const uint32_t* places, void* into,
-             Width width) {
+void scatter(const std::vector<RowBlock>& blocks, const uint32_t* places, void* into, Width width) {
   switch (width) {
     case Width::i8:
     case Width::u8:

@@ -10,9 +10,15 @@
 
 namespace overlap_native {
 
+/// Rows that follow each other: their values, or, with codes, what `values` has in their places.
+struct RowBlock {
+  IntegerColumn values;
+  const int32_t* codes;  // null: row i has values[i]
+  size_t size;
+};
+
 /// Writes the values of blocks that follow each other to the places of their rows. Values fit.
-void scatter(const std::vector<IntegerColumn>& blocks, const uint32_t* places, void* into,
-             Width width);
+void scatter(const std::vector<RowBlock>& blocks, const uint32_t* places, void* into, Width width);
 
 /// A column as codes, and the distinct values in the order in which they come.
 struct CodedColumn {

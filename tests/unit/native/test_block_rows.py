@@ -29,14 +29,25 @@ def test_blocks_of_any_width_come_to_their_places(
     values = np.concatenate([np.zeros(0, np.int64), *blocks]).astype(into)
     places = np.array(data.draw(st.permutations(range(values.size))), np.uint32)
     whole, expected = np.zeros(values.size, into), np.zeros(values.size, into)
-    scatter(whole, blocks, places)
+    coded = [data.draw(st.booleans()) for _ in blocks]
+    parts = [
+        coded_numbers(block) if code else (None, block) for code, block in zip(coded, blocks, strict=True)
+    ]
+    scatter(whole, [values for _, values in parts], [codes for codes, _ in parts], places)
     expected[places] = values
     np.testing.assert_array_equal(whole, expected)
 
 
 def test_each_row_needs_a_place() -> None:
     with pytest.raises(ValueError, match="a place for each row"):
-        scatter(np.zeros(2, np.int64), [np.zeros(3, np.int64)], np.zeros(3, np.uint32))
+        scatter(np.zeros(2, np.int64), [np.zeros(3, np.int64)], [None], np.zeros(3, np.uint32))
+    with pytest.raises(IndexError, match="a code without a value"):
+        scatter(
+            np.zeros(1, np.int64),
+            [np.zeros(3)[:0].astype(int)],
+            [np.zeros(1, np.int32)],
+            np.zeros(1, np.uint32),
+        )
 
 
 @given(st.lists(st.one_of(st.integers(-2, 2), st.integers(ABSENT, -ABSENT - 1))))
