@@ -20,6 +20,7 @@ __all__ = [
     "comparison_text",
     "explained",
     "rank",
+    "rests_on",
     "says_something",
     "signed",
 ]
@@ -66,7 +67,7 @@ def comparison_text(
         *_first(comparison, width),
         *wrapped((Line(f"note: {printable(note)}", Style.WARNING) for note in comparison.notes), width),
         Line(""),
-        *wrapped([Line(_rests_on(comparison))], width),
+        *wrapped([Line(rests_on(comparison))], width),
         Line(head, Style.DIM),
         *map(_judged_line, rows, table.rows),
     ]
@@ -94,7 +95,8 @@ def _first(comparison: Comparison, width: int) -> Iterator[Line]:
         yield from wrapped((Line(f"  {words}") for words in attributed(comparison)), width)
 
 
-def _rests_on(comparison: Comparison) -> str:
+def rests_on(comparison: Comparison) -> str:
+    """What the numbers of the table are, and what they can say."""
     if comparison.sampling is Sampling.SINGLE_RUN:
         return f"One run a side ({comparison.sampling}): exact differences, no claim about chance."
     return (

@@ -7,7 +7,14 @@ from typing import Final
 
 from overlap_lab.compare import Comparison
 from overlap_lab.plots.palette import CAUSE_COLOURS, COLOURS
-from overlap_lab.render.compare_text import NUMBER_COLUMNS, VERDICT_AT, comparison_table, explained
+from overlap_lab.render.compare_text import (
+    NUMBER_COLUMNS,
+    VERDICT_AT,
+    comparison_table,
+    explained,
+    rests_on,
+)
+from overlap_lab.render.compare_words import attributed, headline_words
 from overlap_lab.render.detail_tables import detail_tables, waits_table
 from overlap_lab.render.html_parts import definitions, element, legend, stacked_bar, table, text
 from overlap_lab.render.lines import Style
@@ -178,22 +185,18 @@ def changes(comparisons: Sequence[tuple[str, Comparison]]) -> str:
 
 
 def _change(heading: str, comparison: Comparison) -> str:
-    lines = [element("p", text(explained(one)), class_="explained") for one in comparison.explanations]
+    first = [headline_words(comparison), *attributed(comparison)] if comparison.headline else []
+    lines = [element("p", text(words), class_="explained") for words in first]
+    lines += [element("p", text(explained(one)), class_="explained") for one in comparison.explanations]
     lines += [element("p", text(f"Note: {note}")) for note in comparison.notes]
-    lines.append(
-        element(
-            "p",
-            f"One run a side ({comparison.sampling}): exact differences, no claim about chance.",
-            class_="soft",
-        )
-    )
+    lines.append(element("p", text(rests_on(comparison)), class_="soft"))
     shown = table(comparison_table(comparison, full=False), right=NUMBER_COLUMNS, row_class=_judgement)
     folded = element("details", element("summary", text(f"{heading}: measure by measure")), shown)
     return element("h3", text(heading)) + "".join(lines) + folded
 
 
 def _judgement(row: tuple[Cell, ...]) -> str:
-    word = str(row[VERDICT_AT])
+    word = str(row[VERDICT_AT]).partition(" ")[0]
     return word if word in ("better", "worse") else ""
 
 

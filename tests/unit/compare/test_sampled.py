@@ -4,6 +4,8 @@ import sys
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from overlap_lab.analyze import analyze
 from overlap_lab.compare import Comparison, Sampling, Verdict, compare
@@ -49,6 +51,23 @@ def test_the_parts_and_the_remainder_are_the_difference_exactly() -> None:
         assert explained.window == explained.busy + sum(explained.idle.values())
         assert explained.window + explained.remainder == comparison.headline.difference
         assert sum(explained.drained.values()) == explained.idle[Cause.DRAIN]
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    before=st.lists(st.integers(10, 40), min_size=5, max_size=9),
+    after=st.lists(st.integers(10, 60), min_size=5, max_size=9),
+    drain=st.integers(1, 6),
+)
+def test_whatever_the_steps_the_parts_sum_and_no_count_is_made_up(
+    before: list[int], after: list[int], drain: int
+) -> None:
+    comparison = compare(steps_of(before), steps_of(after, drain_us=drain))
+    [explained] = comparison.explanations
+    assert comparison.headline is not None
+    assert explained.window == explained.busy + sum(explained.idle.values())
+    assert explained.window + explained.remainder == comparison.headline.difference
+    assert sum(explained.drained.values()) == explained.idle[Cause.DRAIN]
 
 
 def test_the_other_way_round_it_is_better() -> None:
