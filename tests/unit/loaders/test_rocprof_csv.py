@@ -93,6 +93,27 @@ def test_kernels_take_the_process_of_their_thread_or_call(tmp_path: Path) -> Non
     assert owners == {"k70": 7, "k90": 9}
 
 
+@pytest.mark.parametrize(
+    ("calls", "processes"),
+    [
+        (["HIP_RUNTIME_API,hipLaunchKernel,7,70,1,0,5"], [7, 7]),
+        (["HIP_RUNTIME_API,hipLaunchKernel,7,70,1,0,5", "HIP_RUNTIME_API,hipFree,7,71,2,0,5"], [7, 7]),
+        (["HIP_RUNTIME_API,hipLaunchKernel,7,70,1,0,5", "HIP_RUNTIME_API,hipFree,9,90,2,0,5"], [7, 7]),
+        (["HIP_RUNTIME_API,hipLaunchKernel,7,70,3,0,5", "HIP_RUNTIME_API,hipFree,9,71,1,0,5"], [9, 7]),
+        (["HIP_RUNTIME_API,hipLaunchKernel,7,70,1,0,5", "MARKER_CORE_API,step,9,70,2,0,5"], [7, 7]),
+        (["MARKER_CORE_API,step,7,70,2,0,5"], [ABSENT_PROCESS, 7]),
+    ],
+)
+def test_kernels_of_other_threads_take_the_process_of_all_calls_or_of_their_own(
+    tmp_path: Path, calls: list[str], processes: list[int]
+) -> None:
+    write(tmp_path, "r_hip_api_trace.csv", API, *calls)
+    rows = [f'KERNEL_DISPATCH,"Agent 4",2,1,{tid},1,3,k{tid},1,10,20,0' for tid in (60, 70)]
+    kernels = only(load(write(tmp_path, "r_kernel_trace.csv", KERNEL_70, *rows)), Kind.KERNEL)
+    found = {kernels.name_of(row): int(kernels.process[row]) for row in range(2)}
+    assert [found["k60"], found["k70"]] == processes
+
+
 def test_without_calls_the_file_name_gives_the_process(tmp_path: Path) -> None:
     row = "KERNEL_DISPATCH,1,2,3,k,1,10,20"
     assert load(write(tmp_path, "4711_kernel_trace.csv", KERNEL_62, row)).process.tolist() == [4711]
