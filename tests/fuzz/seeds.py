@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Final
+
+from tests.unit.loaders import sdk_json
 
 __all__ = ["SEEDS"]
 
@@ -80,6 +83,42 @@ def _parts() -> Iterator[bytes]:
         yield (b"\x3f\x00\x02", b"\xff\x00\x03", b"\x20\x01\x01")[at % 3] + seed[3:]
 
 
+def _records() -> Iterator[bytes]:
+    calls = [sdk_json.api(n % 3, 10 * n, 10 * n + 5, n + 1, stream_id=n % 2) for n in range(12)]
+    arguments = [{"type": "hipStream_t", "name": "stream", "value": "0x1"}, {"name": "dst", "value": 3}]
+    callback = [sdk_json.api(1, 5, 9, 1, args=arguments), sdk_json.api(0, 1, 2, 3, args={})]
+    names = [{"kernel_id": 8, "formatted_kernel_name": "k<int>", "kernel_name": "\u00e9"}, {"kernel_id": 9}]
+    process = sdk_json.one_process()
+    process["kernel_symbols"] += names
+    process["buffer_records"]["hip_api"] = calls
+    process["callback_records"] = {"hip_api_traces": callback, "memory_copies": []}
+    for settings, made, indent in (
+        (b"\x04\x00\x01", sdk_json.document(process), None),
+        (b"\x08\x40\x00", sdk_json.document(process, sdk_json.one_process(4002)), 1),
+        (b"\x02\x20\x00", sdk_json.document(sdk_json.one_process(hip_api=calls)), None),
+    ):
+        yield settings + json.dumps(made, indent=indent).encode()
+    for place in (700, 1500):
+        last = sdk_json.document(sdk_json.one_process(hip_api=calls, hsa_api=calls))
+        yield b"\x84" + place.to_bytes(2, "little") + json.dumps(last).encode()
+    small = {"buffer_records": {"hip_api": calls[:5]}, "kernel_symbols": names, "strings": {}}
+    yield b"\x01\x08\x00" + json.dumps(sdk_json.document(small)).encode()
+    yield b"\x06\x50\x00" + json.dumps(sdk_json.document(small, small), indent=4).encode()
+
+
+def _gzip() -> Iterator[bytes]:
+    texts = [b"", b"a" * 400, bytes(range(256)), *_event_lists()]
+    strategies = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FIXED, zlib.Z_HUFFMAN_ONLY)
+    for at, text in enumerate(texts):
+        packer = zlib.compressobj(at * 4 % 10, zlib.DEFLATED, -15, 8, strategies[at % 3])
+        yield bytes([at * 5 % 256, at, at]) + packer.compress(text) + packer.flush()
+
+
+def _columns() -> Iterator[bytes]:
+    for seed in range(6):
+        yield bytes([seed * 9, seed]) + bytes((n * n * (seed + 3) + n) % 256 for n in range(60 * seed))
+
+
 def _order() -> Iterator[bytes]:
     yield b"\x00\x03" + bytes([0x10, 100, 0x10, 50, 0x10, 20, 0x30, 5, 0xF0, 9, 0x14, 0, 0x05, 40])
     yield b"\x00\xff" + bytes(range(64))
@@ -124,10 +163,14 @@ def _image(
 
 
 SEEDS: Final[dict[str, Callable[[], Iterator[bytes]]]] = {
+    "columns": _columns,
     "csv": _csv,
     "events": _events,
+    "gzip": _gzip,
+    "intervals": _columns,
     "order": _order,
     "parts": _parts,
+    "records": _records,
     "sqlite": _sqlite,
     "text": _text,
 }

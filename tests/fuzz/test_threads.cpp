@@ -73,10 +73,11 @@ void an_interrupt_stops_the_reading_of_a_file() {
   }
   const int file = memfd_create("events", MFD_CLOEXEC);
   require(write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()), "written");
+  overlap_native::FileText events(file);
   overlap_native::EventParser parser(overlap_native::fastest_path());
   const overlap_native::PartSize parts{1 << 12, 4};
   const bool stopped = throws<Interrupted>(
-      [&] { overlap_native::parse_file({file, 1}, parts, parser, [] { throw Interrupted(); }); });
+      [&] { overlap_native::parse_parts(events, 1, parts, parser, [] { throw Interrupted(); }); });
   close(file);
   require(stopped || parser.events == kEvents, "the reading stops, or was done before 30 ms");
 }
