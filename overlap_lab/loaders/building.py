@@ -190,7 +190,8 @@ def _joined(name: str, dtype: np.dtype[Any], blocks: list[Column]) -> Column:
 
 def built_in_order(columns: Columns, names: tuple[str, ...], source: Source) -> Trace:
     """As `built` of all columns but the depth, in rows that are in the order of a trace already."""
-    if possible_times(columns["start_ns"], columns["end_ns"]).all():
+    start, end = columns["start_ns"], columns["end_ns"]
+    if times_fit(start, end, EARLIEST_NS, LATEST_NS, LONGEST_NS) or possible_times(start, end).all():
         return Trace.from_ordered(columns, names=names, source=source)
     return built(columns, names, source)
 

@@ -140,7 +140,12 @@ def _no_events(path: Path, findings: Findings, *, other_writer: bool) -> BrokenT
 
 def _first_seen(kinds: Column) -> list[Kind]:
     """The kinds of rows in the order in which they first appear."""
-    first = {kind: int((kinds == kind).argmax()) for kind in Kind if (kinds == kind).any()}
+    first: dict[Kind, int] = {}
+    for kind in Kind if kinds.size else ():
+        here = kinds == kind
+        at = int(here.argmax())
+        if here[at]:
+            first[kind] = at
     return sorted(first, key=first.__getitem__)
 
 
