@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -102,3 +103,29 @@ def test_two_processes_in_one_file_are_read_alike(path: Path) -> None:
     trace = assert_read_alike(write_tables(path, GUID[:-1] + "2", one_process(4002)))
     assert trace is not None
     assert set(trace.part.tolist()) == {0, 1}
+
+
+def test_two_processes_in_one_set_of_tables_are_read_alike(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = GUID[:-1] + "2"
+    write_tables(path, GUID, one_process())
+    connection = sqlite3.connect(path)
+    with connection:
+        tables = [
+            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        for table in tables:
+            columns = [
+                row[1] for row in connection.execute(f'PRAGMA table_info("{table}")') if row[1] != "guid"
+            ]
+            cells = ", ".join(f'"{name}"' for name in columns)
+            connection.execute(
+                f'INSERT INTO "{table}" ({cells}, guid) SELECT {cells}, ? FROM "{table}"', (other,)
+            )
+    connection.close()
+    trace = assert_read_alike(path)
+    assert trace is not None
+    assert [int((trace.part == part).sum()) for part in (0, 1)] == [4, 4]
+    monkeypatch.setattr(ColumnPart, "read", None)
+    assert len(load(path)) == 8
