@@ -14,7 +14,7 @@ from overlap_lab.loaders.numbers import integer, integer_column
 from overlap_lab.schema import ABSENT, NO_CORRELATION, CopyKind
 from overlap_lab.trace import Column
 
-__all__ = ["SIZES", "STREAM_TYPES", "CallArguments", "copy_kind_of", "null_pointers", "pointer_of"]
+__all__ = ["SIZES", "STREAM_TYPES", "CallArguments", "Links", "copy_kind_of", "null_pointers", "pointer_of"]
 
 STREAM_TYPES: Final = ("hipStream_t", "ihipStream_t*", "cudaStream_t")
 SIZES: Final = ("sizeBytes", "sizebytes", "count", "ByteCount")

@@ -12,6 +12,8 @@ from overlap_lab.loaders.sqlite_columns import Cell, TableColumns
 __all__ = ["large_tables"]
 
 _TEXTS: Final = ("extdata", "type", "name", "value")
+_FEW: Final = ("pid", "tid", "agent_id", "stream_id")
+"""Columns of numbers of which few are distinct."""
 _TIMES: Final = ("pid", "tid", "start", "end")
 _OPS: Final = ("queue_id", "stream_id", "event_id", "graph_exec_id")
 _LARGE: Final = {
@@ -26,11 +28,17 @@ _WANTED_ARGUMENTS: Final = {"name": ("stream", "kind", *SIZES), "type": STREAM_T
 """As CallArguments asks."""
 
 
+def _cell(name: str) -> Cell:
+    if name in _FEW:
+        return Cell.CODED
+    return Cell.TEXT if name in _TEXTS else Cell.INTEGER
+
+
 def large_tables(path: Path, tables: GuidTables) -> dict[str, TableColumns] | None:
     """Every large table by name, a missing one without rows; None where they must be read the plain way."""
     found: dict[str, TableColumns] = {}
     for table, names in _LARGE.items():
-        cells = {name: Cell.TEXT if name in _TEXTS else Cell.INTEGER for name in names}
+        cells = {name: _cell(name) for name in names}
         columns = tables.compiled(path, table, cells, _WANTED_ARGUMENTS if table == "arg" else None)
         if columns is None:
             return None

@@ -10,12 +10,14 @@ import numpy as np
 from overlap_lab.loaders.alike import NO_TEXT, Coded, Lookup, alike, named, or_none
 from overlap_lab.loaders.api_names import api_codes, copy_directions
 from overlap_lab.loaders.argument_columns import ArgumentColumns
-from overlap_lab.loaders.building import Columns
+from overlap_lab.loaders.building import Block
+from overlap_lab.loaders.call_arguments import Links
+from overlap_lab.loaders.coded_numbers import CodedNumbers
 from overlap_lab.loaders.numbers import integer_column
 from overlap_lab.loaders.rocpd_part import Part, host_memory, is_api, message_in
 from overlap_lab.loaders.sqlite_columns import TableColumns
-from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, NO_CORRELATION, Kind
-from overlap_lab.trace import Column
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, COLUMNS, NO_CORRELATION, Kind
+from overlap_lab.trace import Column, constant
 
 __all__ = ["ColumnPart"]
 
@@ -58,34 +60,39 @@ class ColumnPart(Part):
     def _links_of(self, event: Column) -> Column:
         return self._link[self._event.rows(event)]
 
-    def _numbers(self, ids: Column, known: Mapping[int, Any], absent: int) -> Column:
+    def _numbers(self, ids: CodedNumbers, known: Mapping[int, Any], absent: int) -> CodedNumbers:
         """The numbers that ids stand for; an id without a row in its table stands for itself."""
-        row = Lookup(np.array(list(known), np.int64)).rows(ids)
+        row = Lookup(np.array(list(known), np.int64)).rows(ids.values)
         values = np.append(integer_column(list(known.values()), absent), absent)
-        own = np.where(ids == ABSENT, absent, ids)
-        return np.where(row >= 0, values[row], own)
+        own = np.where(ids.values == ABSENT, absent, ids.values)
+        return ids.mapped(np.where(row >= 0, values[row], own))
 
-    def _owners(self, pid: Column, tid: Column, start: Column, end: Column) -> Columns:
+    def _part(self, rows: int) -> Column:
+        return constant(self._number, rows, COLUMNS["part"])
+
+    def _owners(self, rows: TableColumns) -> dict[str, Block]:
         return {
-            "part": np.full(len(pid), self._number, np.int32),
-            "process": self._numbers(pid, self._pids, ABSENT_PROCESS),
-            "thread": self._numbers(tid, self._tids, ABSENT),
-            "start_ns": start,
-            "end_ns": end,
+            "part": self._part(rows.rows),
+            "process": self._numbers(rows.few["pid"], self._pids, ABSENT_PROCESS),
+            "thread": self._numbers(rows.few["tid"], self._tids, ABSENT),
+            "start_ns": rows["start"],
+            "end_ns": rows["end"],
         }
 
-    def _op(self, rows: TableColumns, agent: Column) -> Columns:
-        """Columns that every op has."""
-        graph = rows["graph_exec_id"]
-        return self._owners(*(rows[name] for name in ("pid", "tid", "start", "end"))) | {
-            "correlation": self._links_of(rows["event_id"]),
+    def _op(self, rows: TableColumns, agent: CodedNumbers) -> tuple[dict[str, Block], Links]:
+        """Columns that every op has; correlation ids and streams alone."""
+        link = self._links_of(rows["event_id"])
+        stream = self._numbers(rows.few["stream_id"], self._stream_numbers, ABSENT)
+        columns = self._owners(rows) | {
+            "correlation": link,
             "device": self._numbers(agent, self._agent_numbers, ABSENT_DEVICE),
-            "stream": self._numbers(rows["stream_id"], self._stream_numbers, ABSENT),
+            "stream": stream,
             "queue": rows["queue_id"],
-            "graph": np.where(graph == 0, ABSENT, graph),
+            "graph": _graphs(rows["graph_exec_id"]),
         }
+        return columns, (link, stream.column())
 
-    def _add_kernels(self) -> tuple[Column, Column]:
+    def _add_kernels(self) -> Links:
         rows = self._large["kernel_dispatch"]
         shown = self._tables.by_id("info_kernel_symbol", "display_name")
         mangled = self._tables.by_id("info_kernel_symbol", "kernel_name")
@@ -95,12 +102,12 @@ class ColumnPart(Part):
             key: Any = or_none(kernel[row])
             return str(shown.get(key) or mangled.get(key) or f"kernel {key}")
 
-        columns = self._op(rows, rows["agent_id"])
+        columns, links = self._op(rows, rows.few["agent_id"])
         codes = named(self._builder, name, kernel)
         self._builder.add_timed(Kind.KERNEL, codes, columns, self._findings)
-        return columns["correlation"], columns["stream"]
+        return links
 
-    def _add_copies(self) -> tuple[Column, Column]:
+    def _add_copies(self) -> Links:
         rows = self._large["memory_copy"]
         source, target, name_id = rows["src_agent_id"], rows["dst_agent_id"], rows["name_id"]
 
@@ -115,14 +122,15 @@ class ColumnPart(Part):
         extra = rows.texts["extdata"]
         with_extra, extra_place = alike(extra.codes)
         memories = [host_memory(extra.at(row)) for row in with_extra.tolist()]
-        columns = self._op(rows, agents[place]) | {
+        columns, links = self._op(rows, CodedNumbers(place.astype(np.int32), agents))
+        columns |= {
             "bytes": rows["size"],
             "copy_kind": np.array([kind for _, kind in sides], np.uint8)[place],
             "memory": np.array(memories, np.uint8)[extra_place],
         }
         codes = named(self._builder, name, name_id)
         self._builder.add_timed(Kind.MEMCPY, codes, columns, self._findings)
-        return columns["correlation"], columns["stream"]
+        return links
 
     def _string(self, number: Any) -> Any:
         return self._strings.get(None if number == ABSENT else number)  # type: ignore[arg-type]
@@ -132,20 +140,19 @@ class ColumnPart(Part):
         name_id, event = rows["name_id"], rows["event_id"]
         row_of = self._event.rows(event)
         category = np.append(events["category_id"], ABSENT)[row_of]
-        columns = self._owners(*(rows[name] for name in ("pid", "tid", "start", "end")))
-        columns["correlation"] = self._link[row_of]
+        columns = self._owners(rows) | {"correlation": self._link[row_of]}
         first, place = alike(category, name_id)
         kinds = [is_api(self._string(category[r]), self._region_name(name_id[r])) for r in first.tolist()]
         calls = np.array(kinds, bool)[place]
         api, ranges = np.flatnonzero(calls), np.flatnonzero(~calls)
-        mine = {key: column[api] for key, column in columns.items()}
+        mine = {key: column[api] for key, column in columns.items()} | {"part": self._part(api.size)}
         first, place = alike(name_id[api])
         names = [self._region_name(name_id[row]) for row in api[first].tolist()]
         mine |= {"api": api_codes(names)[place]}
         mine |= self._said.columns(event[api], copy_directions(names)[place])
         codes = self._builder.interned(names)[place]
         self._builder.add_timed(Kind.API, codes, mine, self._findings)
-        own = {key: column[ranges] for key, column in columns.items()}
+        own = {key: column[ranges] for key, column in columns.items()} | {"part": self._part(ranges.size)}
         codes = self._messages(row_of[ranges], rows.texts["extdata"].rows(ranges), name_id[ranges])
         self._builder.add_timed(Kind.RANGE, codes, own, self._findings)
 
@@ -182,3 +189,10 @@ class ColumnPart(Part):
         columns = {key: owners[key][place] for key in ("process", "thread")}
         columns |= {"part": np.full(len(track), self._number, np.int32), "start_ns": time, "end_ns": time}
         self._builder.add_timed(Kind.RANGE, codes, columns, self._findings)
+
+
+def _graphs(graph: Column) -> Column:
+    """Graph ids; 0 is for none."""
+    if (graph == 0).any():
+        return np.where(graph == 0, ABSENT, graph)
+    return graph
