@@ -86,6 +86,10 @@ class Lookup:
 
     def __init__(self, keys: Column) -> None:
         self._size = len(keys)
+        self._consecutive = _are_consecutive(keys)
+        if self._consecutive:  # as the ids of a table mostly are
+            self._low, self._span = int(keys[0]), self._size
+            return
         known = keys[keys != ABSENT]
         self._low = int(known.min()) if known.size else 0
         self._span = int(known.max()) - self._low + 1 if known.size else 0
@@ -100,8 +104,11 @@ class Lookup:
 
     def rows(self, keys: Column) -> Column:
         """The row of each key; -1 where there is none, as for ABSENT."""
-        if self._dense:
+        if self._consecutive or self._dense:
             inside = (keys >= self._low) & (keys < self._low + self._span)
+        if self._consecutive:
+            return np.where(inside, keys - self._low, -1)
+        if self._dense:
             return self._row[np.where(inside, keys - self._low, self._span)]
         at = np.searchsorted(self._sorted, keys, side="right") - 1
         found = (at >= 0) & (self._sorted[at] == keys) & (keys != ABSENT)
@@ -145,6 +152,13 @@ def named(builder: TraceBuilder, name: Callable[[int], str], *columns: Column) -
 def or_none(value: int) -> int | None:
     """The value as SQLite has it: None for ABSENT."""
     return None if value == ABSENT else int(value)
+
+
+def _are_consecutive(keys: Column) -> bool:
+    """Whether each key is one more than the one before it, and there are some."""
+    if not len(keys) or keys[0] == ABSENT or int(keys[-1]) - int(keys[0]) != len(keys) - 1:
+        return False
+    return bool((keys[1:] - keys[:-1] == 1).all())
 
 
 def _small(column: Column) -> tuple[Column, int]:
