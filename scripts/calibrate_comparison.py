@@ -2,6 +2,7 @@
 
     python scripts/calibrate_comparison.py                  the tables of docs/comparison.md
     python scripts/calibrate_comparison.py --sources gpu --change 0.5 --comparisons 200
+    python scripts/calibrate_comparison.py --ways "as recorded" --steps 20
 
 The noise is that of recorded step times (tests/data/step_times, made by scripts/record_step_times.py) and of
 the traces in traces/: runs of neighbours are drawn as they are, so that what steps share with their
@@ -13,7 +14,8 @@ Ways to observe:
   repeats, in turn      n repeats, then n more; a repeat is 10 steps and counts with its fastest tenth
   repeats, interleaved  the same, A B A B, compared in pairs
   steps, interleaved    single steps A B A B, compared in pairs
-Pairs are drawn in blocks of five pairs with A first or B first, so that only chance decides between them.
+Pairs are drawn in blocks of five with A first or B first, so that only chance decides between them. Those
+"as recorded" stand in one run of neighbours with A always first, as in a real series of captures.
 """
 
 from __future__ import annotations
@@ -53,6 +55,8 @@ class Source:
 
     name: str
     captures: Floats
+    recorded: bool = True
+    """Whether neighbours are those of one run of the program, and not drawn together."""
 
     @property
     def series(self) -> Floats:
@@ -75,6 +79,8 @@ def main() -> None:
     parser.add_argument("--change", type=float, default=CHANGE, help="share by which one side is slower")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sources", default="", help="names with commas between (default: all)")
+    parser.add_argument("--steps", type=int, default=STEPS_OF_REPEAT, help="steps of a repeat")
+    parser.add_argument("--ways", default="", help="only ways to observe whose name holds this")
     options = parser.parse_args()
     wanted = [name for name in options.sources.split(",") if name]
     began = time.monotonic()
@@ -82,12 +88,13 @@ def main() -> None:
     for source in sources():
         if wanted and source.name not in wanted:
             continue
-        for way in ways(options.resamples):
+        for way in (one for one in ways(options.resamples, options.steps) if options.ways in one.name):
             found = [
                 rates(source, way, (count, options.comparisons), change=options.change, seed=options.seed)
                 for count in COUNTS
             ]
-            print(line(source.name, way.name, found), flush=True)
+            if any(found):
+                print(line(source.name, way.name, found), flush=True)
     print(f"\n{options.comparisons} comparisons a row, seed {options.seed}, {time.monotonic() - began:.0f} s")
 
 
@@ -120,7 +127,7 @@ def sources() -> list[Source]:
         for path in sorted((ROOT / "tests/data/step_times").glob("*.json"))
     ]
     normal = np.random.default_rng(0).normal(1, 0.02, (50, 200))
-    return [*found, Source("traces", layers_of_traces()), Source("normal 2 %", normal)]
+    return [*found, Source("traces", layers_of_traces(), False), Source("normal 2 %", normal, False)]
 
 
 def layers_of_traces() -> Floats:
@@ -138,7 +145,7 @@ def layers_of_traces() -> Floats:
     return np.stack(captures)[drawn].reshape(50, -1)
 
 
-def ways(resamples: int) -> list[Way]:
+def ways(resamples: int, steps: int = STEPS_OF_REPEAT) -> list[Way]:
     """Every way to observe, with the rule that the product applies to it."""
 
     def apart(floors: float) -> Callable[[Floats, Floats], Evidence]:
@@ -149,9 +156,11 @@ def ways(resamples: int) -> list[Way]:
 
     return [
         Way("steps, a run each", steps_of_two_captures, apart(OTHER_RUN)),
-        Way("repeats, in turn", repeats_in_turn, apart(SAME_RUN)),
-        Way("repeats, interleaved", lambda *a: interleaved(*a, steps=STEPS_OF_REPEAT), pairs),
+        Way("repeats, in turn", lambda *a: repeats_in_turn(*a, steps=steps), apart(SAME_RUN)),
+        Way("repeats, interleaved", lambda *a: interleaved(*a, steps=steps), pairs),
         Way("steps, interleaved", lambda *a: interleaved(*a, steps=1), pairs),
+        Way("repeats, interleaved as recorded", lambda *a: in_one_run(*a, steps=steps), pairs),
+        Way("steps, interleaved as recorded", lambda *a: in_one_run(*a, steps=1), pairs),
     ]
 
 
@@ -166,7 +175,7 @@ def rates(
         return None
     baseline, candidate = drawn
     plain = float((mannwhitneyu(baseline, candidate, axis=-1, method="asymptotic").pvalue < ALPHA).mean())
-    if way.name.endswith("interleaved") and count < FEWEST_PAIRS:
+    if "interleaved" in way.name and count < FEWEST_PAIRS:
         return 0.0, plain, 0.0, 0.0  # always UNDECIDED
     null, changed = way.weigh(baseline, candidate), way.weigh(baseline, candidate * (1 + change))
     found = changed.differs & (changed.difference > 0)
@@ -187,13 +196,13 @@ def steps_of_two_captures(
 
 
 def repeats_in_turn(
-    source: Source, count: int, comparisons: int, random: np.random.Generator
+    source: Source, count: int, comparisons: int, random: np.random.Generator, *, steps: int
 ) -> tuple[Floats, Floats] | None:
-    steps = 2 * count * STEPS_OF_REPEAT
-    if 5 * steps > source.series.size:
+    long = 2 * count * steps
+    if 5 * long > source.series.size:
         return None
-    start = random.integers(0, source.series.size - steps + 1, (comparisons, 1))
-    times = source.series[start + np.arange(steps)].reshape(comparisons, 2 * count, STEPS_OF_REPEAT)
+    start = random.integers(0, source.series.size - long + 1, (comparisons, 1))
+    times = source.series[start + np.arange(long)].reshape(comparisons, 2 * count, steps)
     repeats = np.quantile(times, QUIET, axis=-1)
     return repeats[:, :count], repeats[:, count:]
 
@@ -212,6 +221,18 @@ def interleaved(
     first = np.where(swap, values[..., 1], values[..., 0])
     second = np.where(swap, values[..., 0], values[..., 1])
     return first.reshape(comparisons, -1)[:, :count], second.reshape(comparisons, -1)[:, :count]
+
+
+def in_one_run(
+    source: Source, count: int, comparisons: int, random: np.random.Generator, *, steps: int
+) -> tuple[Floats, Floats] | None:
+    long = 2 * count * steps
+    if not source.recorded or 5 * long > source.series.size:
+        return None
+    start = random.integers(0, source.series.size - long + 1, (comparisons, 1))
+    times = source.series[start + np.arange(long)].reshape(comparisons, count, 2, steps)
+    values = np.quantile(times, QUIET, axis=-1) if steps > 1 else times[..., 0]
+    return values[..., 0], values[..., 1]
 
 
 if __name__ == "__main__":
