@@ -280,6 +280,11 @@ class CsvReader:
     def __init__(self, fields: list[Field], path: Path = ...) -> None: ...
     def read(self, text: bytes, last: bool) -> bool:
         """Read on; False where `csv` must."""
+    def read_gzip(self, file: int, begin: int) -> bool:
+        """Read the text of an open gzip file from an offset on, instead; False also where it is not sound."""
+    @property
+    def ends_line(self) -> bool:
+        """Whether the last byte of the text so far is a line end."""
     def part(self) -> _CsvPart:
         """What was read. Taken: nothing is left then."""
 
@@ -392,6 +397,8 @@ class RecordParser:
     def __init__(self, argument_names: list[str], argument_types: list[str], path: Path = ...) -> None: ...
     def read(self, text: bytes, last: bool) -> bool:
         """Read on; False where Python must."""
+    def read_gzip(self, file: int, begin: int) -> bool:
+        """Read the text of an open gzip file from an offset on, instead; False also where it is not sound."""
     def processes(self) -> list[_RecordProcess]:
         """What was read. Taken: nothing is left then."""
 

@@ -18,7 +18,7 @@ from overlap_lab.loaders.building import Findings
 from overlap_lab.loaders.content import head, opened
 from overlap_lab.loaders.csv_plain import count_lost, read_plainly
 from overlap_lab.loaders.csv_table import TIMES, TRACE_KINDS, Numbers, Table, TableKind, header_kind
-from overlap_lab.loaders.packed import is_packed
+from overlap_lab.loaders.packed import is_gzip, is_packed
 from overlap_lab.native import CsvReader, Field, csv_header, read_csv_files
 
 __all__ = ["read_tables"]
@@ -112,16 +112,19 @@ def _read(requests: Sequence[_Request | None]) -> dict[Path, tuple[_Parts, bool]
 
 
 def _read_packed(request: _Request) -> tuple[_Parts, bool] | None:
-    reader, skipped, last = CsvReader(request.fields), request.begin, b""
+    reader, skipped = CsvReader(request.fields), request.begin
+    if is_gzip(request.path):
+        with request.path.open("rb") as file:
+            read = reader.read_gzip(file.fileno(), request.begin)
+        return ([reader.part()], reader.ends_line) if read else None
     with opened(request.path) as stream:
         for piece in pieces_ahead(stream):
-            last = piece[-1:]
             text, skipped = piece[skipped:], max(skipped - len(piece), 0)
             if not reader.read(text, last=False):
                 return None
     if not reader.read(b"", last=True):
         return None
-    return [reader.part()], last in (b"\n", b"\r")
+    return [reader.part()], reader.ends_line
 
 
 def _tables(request: _Request, parts: _Parts, ends_line: bool, findings: Findings) -> list[Table]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from overlap_lab.errors import BrokenTrace, MissingDependency
 
-__all__ = ["is_packed", "unpacked"]
+__all__ = ["is_gzip", "is_packed", "unpacked"]
 
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
@@ -25,6 +25,12 @@ _MAX_RATIO: Final = 300
 def is_packed(start: bytes) -> bool:
     """Whether a file that starts so is unpacked by `unpacked`."""
     return start.startswith((_GZIP, _ZSTD))
+
+
+def is_gzip(path: Path) -> bool:
+    """Whether a file starts as gzip does."""
+    with path.open("rb") as file:
+        return file.read(len(_GZIP)) == _GZIP
 
 
 def unpacked(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:

@@ -12,8 +12,8 @@ from typing import Any, Final
 from overlap_lab.errors import InputError
 from overlap_lab.loaders.ahead import pieces_ahead
 from overlap_lab.loaders.call_arguments import SIZES, STREAM_TYPES
-from overlap_lab.loaders.content import opened
-from overlap_lab.loaders.packed import is_packed
+from overlap_lab.loaders.content import head, opened
+from overlap_lab.loaders.packed import is_gzip, is_packed
 from overlap_lab.loaders.rocprof_json_names import COPIES, KERNELS
 from overlap_lab.native import RecordParser, read_record_file
 
@@ -63,6 +63,8 @@ def read_columns(path: Path) -> list[ReadProcess] | None:
 
 def _read_packed(path: Path) -> list[Any] | None:
     parser, first = RecordParser(*_WANTED), True
+    if is_gzip(path):
+        return _read_gzip(path, parser)
     try:
         with opened(path) as stream:
             for piece in pieces_ahead(stream):
@@ -73,6 +75,13 @@ def _read_packed(path: Path) -> list[Any] | None:
     except InputError:  # the plain reader says it
         return None
     return parser.processes() if parser.read(b"", last=True) else None
+
+
+def _read_gzip(path: Path, parser: RecordParser) -> list[Any] | None:
+    mark = len(codecs.BOM_UTF8) if head(path, 4).startswith(codecs.BOM_UTF8) else 0
+    with path.open("rb") as file:
+        read = parser.read_gzip(file.fileno(), mark)
+    return parser.processes() if read else None
 
 
 def _process(

@@ -13,6 +13,7 @@
 #include "csv_index.h"
 #include "csv_reader.h"
 #include "csv_records.h"
+#include "gzip_pieces.h"
 #include "python_columns.h"
 
 namespace nb = nanobind;
@@ -55,6 +56,11 @@ nb::object csv_part(CsvReader& reader) {
   return nb::make_tuple(all, reader.rows.seen, reader.rows.kept, reader.rows.last_kept);
 }
 
+bool feed_gzip(CsvReader& reader, int file, uint64_t begin) {
+  nb::gil_scoped_release released;
+  return read_gzip(file, begin, reader, ask_for_signals);
+}
+
 bool feed_csv(CsvReader& reader, const nb::bytes& text, bool last) {
   nb::gil_scoped_release released;
   std::memcpy(reader.room(text.size()), text.c_str(), text.size());
@@ -95,6 +101,8 @@ void add_csv(nb::module_& m) {
   nb::class_<CsvReader>(m, "CsvReader")
       .def(nb::init<const std::vector<Field>&, Path>(), "fields"_a, "path"_a = fastest_path())
       .def("read", &feed_csv, "text"_a, "last"_a)
+      .def("read_gzip", &feed_gzip, "file"_a, "begin"_a)
+      .def_prop_ro("ends_line", &CsvReader::ends_line)
       .def("part", &csv_part);
 }
 

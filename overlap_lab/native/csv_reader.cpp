@@ -28,6 +28,7 @@ char* CsvReader::room(size_t size) {
 
 bool CsvReader::read(size_t size, bool last) {
   held_ += size;
+  if (size != 0) ends_line_ = buffer_[held_ - 1] == '\n' || buffer_[held_ - 1] == '\r';
   buffer_[held_] = '\n';  // what stands behind an empty field at the end of the text is no quote
   const size_t used = records(buffer_.data(), held_, last);
   held_ -= used;

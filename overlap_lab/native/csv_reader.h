@@ -27,6 +27,8 @@ class CsvReader {
   /// way, a field is larger than `csv` is told to take. Nothing may be read after that.
   bool read(size_t size, bool last);
 
+  /// Whether the last byte of the text so far is a line end.
+  bool ends_line() const { return ends_line_; }
   /// Bytes of whole records read so far.
   uint64_t used() const { return used_; }
 
@@ -52,6 +54,7 @@ class CsvReader {
   std::vector<char> buffer_;
   size_t held_ = 0;  // bytes of text in the buffer
   uint64_t used_ = 0;
+  bool ends_line_ = false;
   bool plain_ = true;                 // nothing for Python to judge so far
   std::vector<uint32_t> rows_;        // the separator before each row of the piece
   std::vector<Judged> judged_;        // what the times of each are

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gzip_pieces.h"
 #include "python_columns.h"
 #include "record_file.h"
 #include "record_parser.h"
@@ -97,6 +98,11 @@ nb::object record_file(const nb::bytes& path, uint64_t begin, uint64_t part_size
   return processes(document);
 }
 
+bool feed_gzip(RecordParser& reader, int file, uint64_t begin) {
+  nb::gil_scoped_release released;
+  return read_gzip(file, begin, reader, ask_for_signals);
+}
+
 bool feed(RecordParser& parser, const nb::bytes& text, bool last) {
   nb::gil_scoped_release released;
   std::memcpy(parser.room(text.size()), text.c_str(), text.size());
@@ -115,6 +121,7 @@ void add_records(nb::module_& m) {
              Path path) { new (into) RecordParser({std::move(names), std::move(types)}, path); },
           "argument_names"_a, "argument_types"_a, "path"_a = fastest_path())
       .def("read", &feed, "text"_a, "last"_a)
+      .def("read_gzip", &feed_gzip, "file"_a, "begin"_a)
       .def("processes", [](RecordParser& parser) { return processes(parser.document); });
 }
 
