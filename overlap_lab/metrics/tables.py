@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from overlap_lab.columns import Ints, Mask, count_before, gather, in_order, order
 from overlap_lab.intervals import clip
@@ -52,6 +53,11 @@ def _named(columns: str) -> tuple[Column, ...]:
     return tuple(Column(*column.split(":")) for column in columns.split())
 
 
+def _cells(values: Sequence[Cell]) -> npt.NDArray[np.object_]:
+    """The values as they are, in an array."""
+    return np.array(values, object)
+
+
 def _known(values: Ints, absent: int) -> list[int | None]:
     return [None if value == absent else value for value in values.tolist()]
 
@@ -65,31 +71,30 @@ def _waits_table(context: Context, places: _Places) -> Table:
     zero = relative_start_ns(context)
     device, drained, terminal, idle = _consequences(context)
     rows = waits.row[keep]
-    columns: list[Sequence[Cell]] = [
-        (waits.start[keep] - zero).tolist(),
-        (waits.end[keep] - zero).tolist(),
-        waits.start[keep].tolist(),
-        _known(trace.process[rows].astype(np.int64), ABSENT_PROCESS),
-        _known(trace.thread[rows], ABSENT),
-        [trace.name_of(row) for row in rows.tolist()],
-        [str(REASONS[number]) for number in waits.reason[keep].tolist()],
-        waits.explicit[keep].tolist(),
-        (end - start)[keep].tolist(),
-        (bound - start)[keep].tolist(),
-        (end - bound)[keep].tolist(),
-        _known(device[keep], ABSENT_DEVICE),
-        drained[keep].tolist(),
-        terminal[keep].tolist(),
-        idle[keep].tolist(),
-        *([names[at] for at in keep.tolist()] for names in places),
-    ]
-    return table(
+    rows_of_waits = ColumnRows(
+        waits.start[keep] - zero,
+        waits.end[keep] - zero,
+        waits.start[keep],
+        _cells(_known(trace.process[rows].astype(np.int64), ABSENT_PROCESS)),
+        _cells(_known(trace.thread[rows], ABSENT)),
+        _cells([trace.name_of(row) for row in rows.tolist()]),
+        np.array([str(reason) for reason in REASONS], object)[waits.reason[keep]],
+        waits.explicit[keep],
+        (end - start)[keep],
+        (bound - start)[keep],
+        (end - bound)[keep],
+        _cells(_known(device[keep], ABSENT_DEVICE)),
+        drained[keep],
+        terminal[keep],
+        idle[keep],
+        *(_cells([names[at] for at in keep.tolist()]) for names in places),
+    )
+    columns = (
         "start:ns end:ns start_absolute:ns process:id thread:id call:text reason:text explicit:text "
         "blocked:ns device_bound:ns return_latency:ns device:id drained:text terminal:text idle_caused:ns "
-        "range:text op:text frame:text",
-        zip(*columns, strict=True),
-        "Waits",
+        "range:text op:text frame:text"
     )
+    return Table(_named(columns), rows_of_waits, "Waits")
 
 
 def _consequences(context: Context) -> tuple[Ints, Mask, Mask, Ints]:
