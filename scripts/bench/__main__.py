@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import site
 import sys
 import tempfile
@@ -42,6 +43,7 @@ SUBJECTS: Final[dict[str, Callable[[Setting], Iterator[Row]]]] = {
     "command": command_rows,
     "growth": growth_rows,
 }
+TERMINATED: Final = 143
 RESULTS: Final = ROOT / "build" / "bench" / "results.json"
 
 Results = dict[str, dict[str, Any]]
@@ -50,6 +52,7 @@ Results = dict[str, dict[str, Any]]
 def main() -> int:
     """Measure the subjects, one after the other, and print one table of all."""
     chosen = _parser().parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # remove the large files then too
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     results: Results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     _import_readers()

@@ -93,9 +93,12 @@ class Process:
 
     def _answer(self) -> dict[str, Any]:
         timer = threading.Timer(_LIMIT_S, self._child.kill)
+        timer.daemon = True
         timer.start()
-        line = self._pipe(self._child.stdout).readline()
-        timer.cancel()
+        try:
+            line = self._pipe(self._child.stdout).readline()
+        finally:  # also where Ctrl-C ends it: the program would wait for the timer
+            timer.cancel()
         if not line:
             raise Failed(f"{self._name} ended with exit status {self._child.wait()}")
         answer: dict[str, Any] = json.loads(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from scripts.bench.captures import Captures
 __all__ = ["MB", "Level", "Setting"]
 
 MB = 1_000_000
+_PIECE = 1 << 24
 
 Value = TypeVar("Value")
 
@@ -23,7 +25,7 @@ class Level(StrEnum):
     QUICK = "quick"
     """Small files, in less than three minutes."""
     DEFAULT = "default"
-    """Every row, two captures of each size."""
+    """Every row; of the captures two at 500 MB."""
     FULL = "full"
     """Every row and every capture, and HTA on 500 MB."""
 
@@ -50,11 +52,21 @@ class Setting:
             _remove(partial)
             write(partial)
             partial.rename(path)
+        _settle(path)
         try:
             yield path
         finally:
             if not self.keep:
                 _remove(path)
+
+
+def _settle(path: Path) -> None:
+    """Have what was written on the disk, so that none of it is written later, and in the page cache."""
+    for file in path.iterdir() if path.is_dir() else [path]:
+        with file.open("rb") as content:
+            os.fsync(content.fileno())
+            while content.read(_PIECE):
+                pass
 
 
 def _remove(path: Path) -> None:
