@@ -8,7 +8,7 @@ repeats of one run; with --baseline and --candidate it is a list of them.
   overlap-lab compare --baseline a1.db a2.db a3.db --candidate b1.db b2.db b3.db
   overlap-lab compare before.json.gz after.json.gz --per range=backward
 
-Where a side has several runs, each is one observation; else each step is, where both traces have steps
+Where a side has several runs, each is one observation; else each step is, where both traces have 5 or more
 (ranges such as ProfilerStep#3 or `step #3`); else the differences are exact and say nothing about chance.
 Repeats that took turns by their start times (A B A B) are compared in pairs, which finds the smallest
 changes. The verdict is BETTER, WORSE, SAME, UNDECIDED or INCOMPARABLE, with its reason; the exit code is 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from overlap_lab.compare.comparable import differences_of_setup
@@ -15,12 +16,13 @@ from overlap_lab.compare.samples import (
     Per,
     Run,
     Samples,
-    has_steps,
+    count_steps,
     of_repeats,
     of_windows,
     run_of,
 )
 from overlap_lab.compare.single_run import compare_runs
+from overlap_lab.compare.statistics import FEWEST
 from overlap_lab.errors import UsageError
 from overlap_lab.report import Report
 from overlap_lab.trace import Trace
@@ -53,8 +55,8 @@ def compare(
     """A candidate against a baseline: one run a side exactly, more with verdicts about chance.
 
     A side is a trace or a report, or several of them: its repeats. `per` is the unit of observation; "auto"
-    takes repeats where a side has several runs, steps where both runs have them, else the whole run, whose
-    differences are exact and say nothing about chance. `range_name` takes the ranges of that name.
+    takes repeats where a side has several runs, steps where both runs have 5 or more, else the whole run,
+    whose differences are exact and say nothing about chance. `range_name` takes the ranges of that name.
 
     `paired` holds observation i of one side against observation i of the other, which cancels what the
     machine did to both; None pairs repeats that took turns by their start times. `seed` is the bootstrap's.
@@ -69,7 +71,7 @@ def compare(
     if unit is Per.RUN:
         if len(left) > 1 or len(right) > 1:
             raise UsageError(f"compare per run takes one run a side, not {len(left)} and {len(right)}")
-        return compare_runs(left[0].report, right[0].report)
+        return _with_steps_told(compare_runs(left[0].report, right[0].report), left[0], right[0])
     sides, paired, notes = _observed(unit, left, right, range_name, paired=paired)
     sources = [[run.report.source for run in side] for side in (left, right)]
     setup = differences_of_setup(*sources)
@@ -82,6 +84,16 @@ def compare(
         incomparable=() if force_comparable else tuple(setup),
     )
     return compare_samples((left[0].report, right[0].report), sides, rules, notes)
+
+
+def _with_steps_told(comparison: Comparison, left: Run, right: Run) -> Comparison:
+    """A note where the traces have steps, yet too few for a verdict about chance."""
+    counts = count_steps(left), count_steps(right)
+    if not all(counts) or min(counts) >= FEWEST:
+        return comparison
+    told = f"the traces have {counts[0]} and {counts[1]} steps"
+    note = f"{told}; a verdict about chance takes {FEWEST} on each side"
+    return replace(comparison, notes=(*comparison.notes, note))
 
 
 def _runs(side: Side, name: str) -> list[Run]:
@@ -106,7 +118,7 @@ def _unit(per: Per | str, range_name: str | None, left: list[Run], right: list[R
         return Per.RANGE
     if len(left) > 1 or len(right) > 1:
         return Per.REPEAT
-    return Per.STEP if has_steps(left[0]) and has_steps(right[0]) else Per.RUN
+    return Per.STEP if min(count_steps(left[0]), count_steps(right[0])) >= FEWEST else Per.RUN
 
 
 def _observed(
@@ -131,7 +143,7 @@ def _observed(
             )
     else:
         left, right = (_by_time(side) for side in (left, right))
-        by_steps = all(map(has_steps, (*left, *right)))
+        by_steps = all(map(count_steps, (*left, *right)))
         samples = [of_repeats(side, by_steps=by_steps) for side in (left, right)]
         if by_steps:
             notes.append(

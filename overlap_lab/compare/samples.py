@@ -34,7 +34,7 @@ __all__ = [
     "Run",
     "Samples",
     "Windows",
-    "has_steps",
+    "count_steps",
     "of_repeats",
     "of_windows",
     "run_of",
@@ -58,7 +58,7 @@ class Per(StrEnum):
     """The unit of observation."""
 
     AUTO = "auto"
-    """Repeats where a side has several runs, else steps where both have them, else the whole run."""
+    """Repeats where a side has several runs, else steps where both have enough, else the whole run."""
     STEP = "step"
     RANGE = "range"
     REPEAT = "repeat"
@@ -106,9 +106,9 @@ class Samples:
         return next(iter(self.values.values())).size if self.values else 0
 
 
-def has_steps(run: Run) -> bool:
-    """Whether the run's trace has step ranges."""
-    return run.context is not None and bool(step_windows(run.context))
+def count_steps(run: Run) -> int:
+    """How many step ranges the run's trace has; a report has none."""
+    return 0 if run.context is None else len(step_windows(run.context))
 
 
 def of_windows(runs: Sequence[Run], per: Per, range_name: str | None) -> Samples:

@@ -81,7 +81,7 @@ def test_a_trace_against_itself_is_the_same() -> None:
 
 
 def test_four_steps_decide_nothing_about_time_but_counts_are_exact() -> None:
-    comparison = compare(steps_of([20] * 4), steps_of([40] * 4))
+    comparison = compare(steps_of([20] * 4), steps_of([40] * 4), per="step")
     assert comparison.verdict is Verdict.UNDECIDED
     assert comparison.headline is not None
     assert comparison.headline.reason == (
@@ -89,6 +89,14 @@ def test_four_steps_decide_nothing_about_time_but_counts_are_exact() -> None:
     )
     gaps = comparison.difference("drain/terminal")
     assert gaps is not None
+
+
+def test_with_too_few_steps_the_whole_runs_are_compared_and_a_note_says_why() -> None:
+    comparison = compare(steps_of([20] * 4), FAST)
+    assert comparison.sampling is Sampling.SINGLE_RUN
+    assert comparison.notes[-1] == (
+        "the traces have 4 and 12 steps; a verdict about chance takes 5 on each side"
+    )
 
 
 def test_a_count_that_never_varies_needs_no_statistics() -> None:

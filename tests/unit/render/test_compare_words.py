@@ -30,7 +30,7 @@ def test_what_chance_may_do_is_not_explained() -> None:
 
 
 def test_too_few_steps_are_told_before_anything_else() -> None:
-    lines = comparison_text(compare(steps_of([20] * 4), steps_of([30] * 4))).splitlines()
+    lines = comparison_text(compare(steps_of([20] * 4), steps_of([30] * 4), per="step")).splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("UNDECIDED"))
     assert lines[at] == "UNDECIDED: 50.0 % slower in the median per step: 20.0 us -> 30.0 us"
     assert lines[at + 1] == "  too few observations: a verdict takes at least 5 steps on each side"
