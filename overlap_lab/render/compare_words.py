@@ -26,6 +26,9 @@ def headline_words(comparison: Comparison) -> str:
     one = comparison.sampling.unit.removesuffix("s")
     counts = headline.statistics.observations if headline.statistics else None
     rests = f" ({counts[0]} {comparison.sampling.unit} against {counts[1]}" if counts else ""
+    if headline.verdict is Verdict.INCOMPARABLE:
+        values = [format_value(value, "ns") for value in (headline.baseline, headline.candidate)]
+        return f"INCOMPARABLE: {values[0]} against {values[1]} per {one}"
     paired = ", in pairs" if comparison.sampling.is_paired else ""
     return (
         f"{headline.verdict.upper()}: {_change(headline)} per {one}: "

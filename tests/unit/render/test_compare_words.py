@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from overlap_lab.compare import Verdict, compare
 from overlap_lab.render.compare_text import comparison_text
 from overlap_lab.render.compare_words import attributed, headline_words
@@ -27,6 +29,11 @@ def test_what_chance_may_do_is_not_explained() -> None:
     comparison = compare(FAST, FAST)
     assert comparison.verdict in (Verdict.SAME, Verdict.UNDECIDED)
     assert list(attributed(comparison)) == []
+
+
+def test_what_cannot_be_compared_is_called_neither_slower_nor_faster() -> None:
+    other = FAST.replace(source=replace(FAST.source, tool="another profiler"))
+    assert headline_words(compare(other, SLOW)) == "INCOMPARABLE: 20.5 us against 30.5 us per step"
 
 
 def test_too_few_steps_are_told_before_anything_else() -> None:
