@@ -29,10 +29,12 @@ char* CsvReader::room(size_t size) {
 bool CsvReader::read(size_t size, bool last) {
   held_ += size;
   if (size != 0) ends_line_ = buffer_[held_ - 1] == '\n' || buffer_[held_ - 1] == '\r';
+  if (!last && held_ < enough_) return plain_;
   buffer_[held_] = '\n';  // what stands behind an empty field at the end of the text is no quote
   const size_t used = records(buffer_.data(), held_, last);
   held_ -= used;
   used_ += used;
+  enough_ = used == 0 ? 2 * held_ : 0;
   std::memmove(buffer_.data(), buffer_.data() + used, held_);
   return plain_ && held_ < kLargestRecord;
 }

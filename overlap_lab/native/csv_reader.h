@@ -52,7 +52,8 @@ class CsvReader {
   CsvIndex index_;
   CsvAdder adder_;
   std::vector<char> buffer_;
-  size_t held_ = 0;  // bytes of text in the buffer
+  size_t held_ = 0;    // bytes of text in the buffer
+  size_t enough_ = 0;  // bytes to look at again what held no whole record
   uint64_t used_ = 0;
   bool ends_line_ = false;
   bool plain_ = true;                 // nothing for Python to judge so far

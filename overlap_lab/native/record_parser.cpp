@@ -31,6 +31,7 @@ char* RecordParser::room(size_t size) {
 
 bool RecordParser::read(size_t size, bool last) {
   held_ += size;
+  if (!last && held_ < enough_) return plain_;
   room(0);  // the bytes behind the text are there also for none
   std::memset(buffer_.data() + held_, 0, KeyOrders::kSpelled);
   scan(buffer_.data(), held_, last, path_, structure_);
@@ -39,6 +40,7 @@ bool RecordParser::read(size_t size, bool last) {
   held_ -= used;
   used_ += used;
   std::memmove(buffer_.data(), buffer_.data() + used, held_);
+  enough_ = used == 0 ? 2 * held_ : 0;
   if (last) plain_ = plain_ && where_ == Where::end && held_ == 0;
   return plain_ && held_ < kLargestPiece;
 }

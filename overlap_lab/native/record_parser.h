@@ -72,7 +72,8 @@ class RecordParser {
   Record record_;
   Symbol symbol_;
   std::vector<char> buffer_;
-  size_t held_ = 0;  // bytes of text in the buffer
+  size_t held_ = 0;    // bytes of text in the buffer
+  size_t enough_ = 0;  // bytes to look at again what held nothing whole
   uint64_t used_ = 0;
   Where where_ = Where::start;
   bool first_ = true;  // nothing was read yet of what is being read

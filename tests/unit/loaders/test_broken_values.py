@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,14 @@ def test_a_name_of_a_megabyte_and_thousands_of_names_are_kept(format_name: str, 
     trace = load(write(format_name, tmp_path, rows))
     assert set(names) <= set(trace.names)
     assert len(trace) == len(names)
+
+
+@pytest.mark.parametrize("format_name", ["kineto", "rocprofv3-csv", "rocprofv3-json"])
+def test_a_packed_name_that_is_longer_than_many_pieces_is_kept(format_name: str, tmp_path: Path) -> None:
+    name = "x" * 3_000_000
+    path = write(format_name, tmp_path, (*CALLS, FIRST, kernel(40, 90, 2, name=name)))
+    packed = path.with_name(path.name + ".gz")
+    packed.write_bytes(gzip.compress(path.read_bytes(), 1))
+    path.unlink()
+    trace = load(packed)
+    assert name in trace.names
