@@ -60,6 +60,8 @@ class ApiTable(_Shared):
     stream_argument: npt.NDArray[np.uint64]
     """The handle that was passed: 0 also when the call takes no stream."""
     event: npt.NDArray[np.uint64]
+    stack: npt.NDArray[np.uint32]
+    """Number of the Python stack of a call that waited: entry n - 1 of `stacks`; 0 where it is not known."""
 
 class OpTable(_Shared):
     kind: npt.NDArray[np.uint8]
@@ -94,6 +96,8 @@ class Records(TypedDict):
     """What hip_ext annotates: the preparation of a call's workspace, and the pack function."""
     streams: StreamTable
     """Every stream of this process so far, destroyed ones too."""
+    stacks: list[tuple[str, ...]]
+    """Frames as "file(line): function", outermost first."""
 
 class DeviceProperties(TypedDict):
     name: str
@@ -102,8 +106,10 @@ class DeviceProperties(TypedDict):
     multiprocessor_count: int
     warp_size: int
 
-def start_recording() -> None:
-    """Starts a new recording; drops what an earlier one left. Ops of earlier calls do not enter."""
+def start_recording(*, stacks: bool = False) -> None:
+    """With `stacks`, the Python stack of each call that waited is recorded as well.
+
+    Starts a new recording; drops what an earlier one left. Ops of earlier calls do not enter."""
 
 def stop_recording() -> None:
     """No later call is recorded; ops of recorded calls still are, when they end."""

@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,27 +58,32 @@ class HostCapture:
         return target
 
 
-def record(work: Callable[[], object], *, metadata: Mapping[str, str] | None = None) -> HostCapture:
-    """Run `work()` with recording on; its own last synchronize is its terminal wait.
+def record(
+    work: Callable[[], object], *, metadata: Mapping[str, str] | None = None, stacks: bool = False
+) -> HostCapture:
+    """Run `work()` with recording on; its own last synchronize is its terminal wait. `stacks` adds the Python
+    stack of each call that waited, taken when it has returned.
 
     Device work that is still queued when `work` returns is waited for, and that wait is not recorded. Raises
     CaptureError when another recording is under way or when nothing was recorded.
     """
-    with _recording() as recorder:
+    with _recording(stacks=stacks) as recorder:
         work()
     return recorder.capture(metadata or {})
 
 
 @contextmanager
-def host(folder: str | Path) -> Iterator[Captured]:
+def host(folder: str | Path, *, stacks: bool = False) -> Iterator[Captured]:
     """Record the HIP calls of the block on the CPU host target, as one rocpd file in `folder`.
+
+    `stacks` adds the Python stack of each call that waited.
 
     Raises MissingDependency without hip_ext, and CaptureError where another recording is under way and where
     the block made no call to the host runtime.
     """
     target = free_folder(folder)
     captured = Captured("host")
-    with _recording() as recorder:
+    with _recording(stacks=stacks) as recorder:
         yield captured
     captured.origin = origin(backend="host", device=DEVICE_NAME, clock="CLOCK_BOOTTIME", tool="hip_ext")
     path = target / f"{socket.gethostname()}_{os.getpid()}_{recorder.began_ns}.db"
@@ -110,10 +115,11 @@ def _runtime() -> ModuleType:
 class _Recorder:
     """The runtime's recording of one block, and the ranges that its threads annotate meanwhile."""
 
-    def __init__(self, runtime: ModuleType) -> None:
+    def __init__(self, runtime: ModuleType, *, stacks: bool) -> None:
         self._runtime = runtime
+        self._stacks = stacks
         self._ranges: list[MarkerRange] = []
-        self._tables: Mapping[str, Mapping[str, Any]] = {}
+        self._tables: Mapping[str, Any] = {}
         self.began_ns = _now_ns()
 
     def push(self, name: str) -> object:
@@ -124,7 +130,7 @@ class _Recorder:
         self._ranges.append(MarkerRange(name, start_ns, _now_ns(), threading.get_native_id()))
 
     def start(self) -> None:
-        self._runtime.start_recording()
+        self._runtime.start_recording(stacks=self._stacks)
 
     def stop(self) -> None:
         self._runtime.stop_recording()
@@ -138,8 +144,8 @@ class _Recorder:
 
 
 @contextmanager
-def _recording() -> Iterator[_Recorder]:
-    recorder = _Recorder(_runtime())
+def _recording(*, stacks: bool) -> Iterator[_Recorder]:
+    recorder = _Recorder(_runtime(), stacks=stacks)
     if not _under_way.acquire(blocking=False):
         raise CaptureError("a host recording is under way already; one at a time")
     try:
@@ -158,14 +164,14 @@ def _now_ns() -> int:
 
 
 def _host_capture(
-    tables: Mapping[str, Mapping[str, Any]], ranges: list[MarkerRange], metadata: Mapping[str, str]
+    tables: Mapping[str, Any], ranges: list[MarkerRange], metadata: Mapping[str, str]
 ) -> HostCapture:
     api = _rows(tables["api"])
     recording = Recording(
         process=os.getpid(),
         command=shlex.join(sys.argv).encode("utf-8", "backslashreplace").decode(),  # SQLite takes UTF-8 only
         device=DEVICE_NAME,
-        calls=tuple(_call(row) for row in api),
+        calls=tuple(_call(row, tables["stacks"]) for row in api),
         ops=tuple(_op(row) for row in _rows(tables["device"])),
         ranges=tuple(ranges)
         + tuple(
@@ -189,7 +195,7 @@ def _rows(table: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _call(row: Mapping[str, Any]) -> ApiCall:
+def _call(row: Mapping[str, Any], stacks: Sequence[tuple[str, ...]]) -> ApiCall:
     """The call with the arguments that rocprofv3 would write for it."""
     args: list[tuple[str, str, str]] = []
     if row["bytes"]:
@@ -203,9 +209,9 @@ def _call(row: Mapping[str, Any]) -> ApiCall:
         args.append(("hipEvent_t", "event", hex(row["event"])))
     if row["stream_id"] >= 0:
         args.append(("hipStream_t", "stream", hex(row["stream_argument"])))
-    return ApiCall(
-        row["name"], row["start_ns"], row["end_ns"], row["thread_id"], row["correlation_id"], tuple(args)
-    )
+    times = row["start_ns"], row["end_ns"]
+    stack = stacks[row["stack"] - 1] if row["stack"] else ()
+    return ApiCall(row["name"], *times, row["thread_id"], row["correlation_id"], tuple(args), stack)
 
 
 def _hip_spelling(direction: str) -> str:

@@ -53,7 +53,7 @@ def in_process(
             "hip_ext is not installed"
         )
     if chosen is Backend.HOST:
-        return host(folder)
+        return host(folder, stacks=stacks)
     if chosen is Backend.CUPTI:
         return cupti(folder)
     if not _has_torch_device():

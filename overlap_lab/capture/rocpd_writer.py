@@ -26,6 +26,7 @@ _DEVICE_AGENT = 1
 _QUEUE = 1
 _API = "HIP_RUNTIME_API_EXT"
 _MARKER = "MARKER_CORE_RANGE_API"
+_PYTHON = "python"
 _RANGE_NAME = "roctxThreadRangeA"
 
 
@@ -38,6 +39,9 @@ class ApiCall:
     correlation: int
     args: tuple[tuple[str, str, str], ...] = ()
     """(C type, name, value) of each argument."""
+    stack: tuple[str, ...] = ()
+    """Python frames that the call was made from, outermost first, as "file(line): function": regions of
+    category "python", as rocprofiler-systems writes frames, that last as long as the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +208,8 @@ class _Tables:
         self._insert("region", "nid, pid, tid, start, end, name_id, event_id", [row])
 
     def _write_call(self, call: ApiCall) -> None:
+        for frame in call.stack:
+            self._region(call.thread, call.start_ns, call.end_ns, frame, self._event(_PYTHON, 0))
         event = self._event(_API, call.correlation)
         self._region(call.thread, call.start_ns, call.end_ns, call.name, event)
         rows = [(event, place, *arg) for place, arg in enumerate(call.args)]

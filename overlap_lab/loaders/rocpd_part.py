@@ -18,8 +18,9 @@ from overlap_lab.loaders.rocpd_tables import GuidTables
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, CopyKind, Kind, Memory
 from overlap_lab.trace import Column
 
-__all__ = ["Part", "Provenance", "host_memory", "is_api", "message_in"]
+__all__ = ["REGION_KINDS", "Part", "Provenance", "host_memory", "message_in", "region_kind"]
 
+REGION_KINDS: Final = (Kind.API, Kind.RANGE, Kind.PYTHON)
 _STREAM_NAME: Final = re.compile(r"Stream (\d{1,18})")
 _NULL_STREAM: Final = "Default Stream"
 _API: Final = (
@@ -230,8 +231,9 @@ class Part:
     def _add_regions(self) -> None:
         pid, tid, start, end, _, event, extra = self._regions
         columns = self._shared(pid, tid, start, end) | {"correlation": self._linked(event)}
-        calls = np.array([self._is_call(e, n) for e, n in zip(event, self._region_names, strict=True)], bool)
-        for kind, here in ((Kind.API, np.flatnonzero(calls)), (Kind.RANGE, np.flatnonzero(~calls))):
+        kinds = np.array([self._kind(e, n) for e, n in zip(event, self._region_names, strict=True)], np.uint8)
+        for kind in REGION_KINDS:
+            here = np.flatnonzero(kinds == kind)
             rows = here.tolist()
             mine = {key: column[here] for key, column in columns.items()}
             names = [self._region_names[row] for row in rows]
@@ -256,18 +258,22 @@ class Part:
         columns = self._shared([pids.get(t) for t in track], [tids.get(t) for t in track], time, time)
         self._builder.add_timed(Kind.RANGE, names, columns, self._findings)
 
-    def _is_call(self, event: int | None, name: str) -> bool:
+    def _kind(self, event: int | None, name: str) -> Kind:
         row = self._event_row.get(event) if event is not None else None
-        return is_api(self._strings.get(self._categories[row]) if row is not None else None, name)
+        return region_kind(self._strings.get(self._categories[row]) if row is not None else None, name)
 
     def _message(self, event: int | None, own: Any) -> str:
         row = self._event_row.get(event) if event is not None else None
         return message_in(self._extdata[row] if row is not None else None, own)
 
 
-def is_api(category: str | None, name: str) -> bool:
-    """Whether a region is a host call: by its event's category, else by its own name."""
-    return category.startswith(_API) if category else bool(_API_NAME.match(name))
+def region_kind(category: str | None, name: str) -> Kind:
+    """What a region is, by its event's category, else by its own name: a host call, a Python frame as
+    rocprofiler-systems writes them and our own host captures, or a range."""
+    if category == "python":
+        return Kind.PYTHON
+    is_call = category.startswith(_API) if category else bool(_API_NAME.match(name))
+    return Kind.API if is_call else Kind.RANGE
 
 
 def message_in(*extras: Any) -> str:

@@ -14,7 +14,7 @@ from overlap_lab.loaders.building import Block
 from overlap_lab.loaders.call_arguments import Links
 from overlap_lab.loaders.coded_numbers import CodedNumbers
 from overlap_lab.loaders.numbers import integer_column
-from overlap_lab.loaders.rocpd_part import Part, host_memory, is_api, message_in
+from overlap_lab.loaders.rocpd_part import Part, host_memory, message_in, region_kind
 from overlap_lab.loaders.sqlite_columns import TableColumns
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, COLUMNS, NO_CORRELATION, Kind
 from overlap_lab.trace import Column, constant
@@ -142,9 +142,11 @@ class ColumnPart(Part):
         category = np.append(events["category_id"], ABSENT)[row_of]
         columns = self._owners(rows) | {"correlation": self._link[row_of]}
         first, place = alike(category, name_id)
-        kinds = [is_api(self._string(category[r]), self._region_name(name_id[r])) for r in first.tolist()]
-        calls = np.array(kinds, bool)[place]
-        api, ranges = np.flatnonzero(calls), np.flatnonzero(~calls)
+        named_kinds = [
+            region_kind(self._string(category[r]), self._region_name(name_id[r])) for r in first.tolist()
+        ]
+        kinds = np.array(named_kinds, np.uint8)[place]
+        api = np.flatnonzero(kinds == Kind.API)
         mine = {key: column[api] for key, column in columns.items()} | {"part": self._part(api.size)}
         first, place = alike(name_id[api])
         names = [self._region_name(name_id[row]) for row in api[first].tolist()]
@@ -152,9 +154,11 @@ class ColumnPart(Part):
         mine |= self._said.columns(event[api], copy_directions(names)[place])
         codes = self._builder.interned(names)[place]
         self._builder.add_timed(Kind.API, codes, mine, self._findings)
-        own = {key: column[ranges] for key, column in columns.items()} | {"part": self._part(ranges.size)}
-        codes = self._messages(row_of[ranges], rows.texts["extdata"].rows(ranges), name_id[ranges])
-        self._builder.add_timed(Kind.RANGE, codes, own, self._findings)
+        for kind in (Kind.RANGE, Kind.PYTHON):
+            here = np.flatnonzero(kinds == kind)
+            own = {key: column[here] for key, column in columns.items()} | {"part": self._part(here.size)}
+            codes = self._messages(row_of[here], rows.texts["extdata"].rows(here), name_id[here])
+            self._builder.add_timed(kind, codes, own, self._findings)
 
     def _region_name(self, number: int) -> str:
         return str(self._string(number) or "")

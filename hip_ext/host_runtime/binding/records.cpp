@@ -2,6 +2,7 @@
 
 #include "columns.h"
 #include "hip_host/recorder.h"
+#include "stacks.h"
 
 namespace hip_host_binding {
 namespace {
@@ -36,6 +37,7 @@ nb::dict api_table(const std::vector<ApiRecord>& records) {
   table["kernel"] =
       text_column(records, [](const ApiRecord& r) { return r.kernel ? r.kernel->c_str() : ""; });
   table["result"] = column<int32_t>(records, [](const ApiRecord& r) { return r.result; });
+  table["stack"] = column<uint32_t>(records, [](const ApiRecord& r) { return r.stack; });
   table["waited"] = column<bool>(records, [](const ApiRecord& r) { return r.waited; });
   table["stream_argument"] =
       column<uint64_t>(records, [](const ApiRecord& r) { return r.stream_argument; });
@@ -98,13 +100,19 @@ nb::dict take_records() {
   tables["host_functions"] = op_table(records.host_functions);
   tables["ranges"] = range_table(records.ranges);
   tables["streams"] = stream_table(streams);
+  tables["stacks"] = python_stacks();
   return tables;
+}
+
+void start_recording(bool stacks) {
+  hip_host::recorder_set_stack_provider(stacks ? &current_python_stack : nullptr);
+  hip_host::recorder_start();
 }
 
 }  // namespace
 
 void add_recording(nb::module_& module) {
-  module.def("start_recording", &hip_host::recorder_start,
+  module.def("start_recording", &start_recording, nb::kw_only(), nb::arg("stacks") = false,
              nb::call_guard<nb::gil_scoped_release>());
   module.def("stop_recording", &hip_host::recorder_stop, nb::call_guard<nb::gil_scoped_release>());
   module.def("take_records", &take_records);

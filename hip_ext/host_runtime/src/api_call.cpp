@@ -22,6 +22,7 @@ ApiCall::~ApiCall() {
   innermost = outer_;
   if (session == 0) return;
   record.end_ns = now_ns();
+  if (record.waited) record.stack = current_stack();  // behind the end: it is not the call's time
   keep(record, session);
 }
 

@@ -28,6 +28,7 @@ struct Recorder {
   std::atomic<uint64_t> active{0};  // session, 0 when off
   std::atomic<uint64_t> newest{0};
   std::atomic<uint64_t> correlation{0};
+  std::atomic<StackProvider> stack_provider{nullptr};
   std::mutex mutex;  // of `buffers` and of starting, stopping, taking
   std::vector<std::shared_ptr<Buffer>> buffers;
 };
@@ -125,6 +126,11 @@ void keep(const RangeRecord& record, uint64_t session) {
   keep_in_buffer(session, [&](Buffer& buffer) { buffer.ranges.push_back(record); });
 }
 
+uint32_t current_stack() {
+  const StackProvider provider = recorder().stack_provider.load();
+  return provider == nullptr ? 0 : provider();
+}
+
 const std::string* intern(const char* name) {
   static auto* mutex = new std::mutex;
   static auto* names = new std::unordered_set<std::string>;
@@ -137,6 +143,10 @@ const std::string* intern(const char* name) {
 namespace hip_host {
 
 using detail::recorder;
+
+void recorder_set_stack_provider(StackProvider provider) {
+  recorder().stack_provider.store(provider);
+}
 
 void recorder_start() {
   auto& self = recorder();

@@ -18,6 +18,9 @@ void keep(const ApiRecord& record, uint64_t session);
 void keep(const OpRecord& record, uint64_t session);
 void keep(const RangeRecord& record, uint64_t session);
 
+/// The number of the calling thread's stack, 0 where nobody tells.
+uint32_t current_stack();
+
 /// One copy of each name, never freed: records hold pointers.
 const std::string* intern(const char* name);
 

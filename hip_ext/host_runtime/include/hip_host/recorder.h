@@ -31,6 +31,7 @@ struct ApiRecord {
   MemoryKind src_kind = MemoryKind::none;
   MemoryKind dst_kind = MemoryKind::none;
   bool waited = false;  // the call really blocked until device work (or a host function) went on
+  uint32_t stack = 0;   // what the stack provider gave when it returned, if it waited
   uint64_t stream_argument = 0;
   uint64_t src = 0;
   uint64_t dst = 0;
@@ -74,6 +75,12 @@ struct Records {
   std::vector<OpRecord> host_functions;
   std::vector<RangeRecord> ranges;
 };
+
+/// Asked by a call that waited, on its thread, for a number of the stack that it was made from. It
+/// may block and must not throw or call this runtime.
+using StackProvider = uint32_t (*)();
+/// Null, the start value, asks nobody.
+HIP_HOST_API void recorder_set_stack_provider(StackProvider provider);
 
 /// Starts a new recording and drops what the last one left. Ops of calls made earlier do not enter.
 HIP_HOST_API void recorder_start();
