@@ -8,7 +8,9 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 __all__ = [
@@ -26,33 +28,48 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# `analyze` and `compare` are functions here and modules of the same name below: imported early, the functions
-# win for good; imported on first use, the name would be whichever was asked for last.
-from overlap_lab.analyze import analyze
-from overlap_lab.compare import Comparison, compare
-from overlap_lab.report import Report
-from overlap_lab.trace import Source, Trace
-
 if TYPE_CHECKING:
     from overlap_lab import capture
+    from overlap_lab.analyze import analyze
     from overlap_lab.capture.annotate import annotate
+    from overlap_lab.compare import Comparison, compare
     from overlap_lab.loaders import load
+    from overlap_lab.report import Report
+    from overlap_lab.trace import Source, Trace
+
+_WHERE = {
+    "Comparison": "compare",
+    "Report": "report",
+    "Source": "trace",
+    "Trace": "trace",
+    "analyze": "analyze",
+    "annotate": "capture.annotate",
+    "compare": "compare",
+    "load": "loaders",
+}
+"""Public name -> the module that it is imported from when it is asked for: the pytest plugin lives in this
+package, and a test run that does not use it must not pay for numpy."""
 
 
 def __getattr__(name: str) -> object:
-    """The readers are imported when the first trace is loaded, captures when something is captured."""
     if name == "capture":
         return import_module("overlap_lab.capture")
-    if name == "annotate":
-        from overlap_lab.capture.annotate import annotate
-
-        return annotate
-    if name == "load":
-        from overlap_lab.loaders import load
-
-        return load
+    if name in _WHERE:
+        return getattr(import_module(f"overlap_lab.{_WHERE[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+class _Package(ModuleType):
+    """`analyze` and `compare` are functions here and modules of the same name: the import system would put
+    the module in the function's place once somebody imports it."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in ("analyze", "compare") and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
