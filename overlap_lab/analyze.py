@@ -24,7 +24,7 @@ from overlap_lab.report import Measurement, Report
 from overlap_lab.schema import ABSENT_DEVICE, EARLIEST_NS, LATEST_NS, Cause
 from overlap_lab.trace import Trace
 
-__all__ = ["analyze", "report_and_context"]
+__all__ = ["analyze", "measurements_of", "report_and_context"]
 
 _DEVICE_METRICS = (device_idle, device_drains, overlap, run_ahead, queue_peaks)
 _ONE_CLOCK = (
@@ -66,11 +66,11 @@ def report_and_context(
     del closed, runs
     context = context_of(repaired, links).within(window)
     shifts = allowed_shifts(context)
-    measurements = _measurements(context)
+    measurements = measurements_of(context)
     if shifts:
         edges = _shifted(context, shifts)
         context = context.undecided_at(undecided_gaps(*edges, shifts))
-        measurements = _with_bounds(_measurements(context), edges, shifts)
+        measurements = _with_bounds(measurements_of(context), edges, shifts)
     tables = tables_of(context, faults)
     if steps:
         tables = {**tables, "steps": steps_table(context)}
@@ -79,8 +79,8 @@ def report_and_context(
     return Report(source, (*measurements, *_of_quality(faults)), tables, findings), context
 
 
-def _measurements(context: Context) -> tuple[Measurement, ...]:
-    """Every measurement but those of quality."""
+def measurements_of(context: Context) -> tuple[Measurement, ...]:
+    """Every measurement of a prepared trace but those of its quality."""
     return (*host_blocking(context), *_of_devices(context), *_of_streams(context))
 
 
@@ -96,7 +96,7 @@ def _with_bounds(
     measurements: tuple[Measurement, ...], edges: tuple[Context, Context], shifts: Mapping[int, Shift]
 ) -> tuple[Measurement, ...]:
     """Clock-crossing measurements with the smaller and the larger of their values at both clock shifts."""
-    bounds = zip(*(_measurements(edge) for edge in edges), strict=True)
+    bounds = zip(*(measurements_of(edge) for edge in edges), strict=True)
     result = []
     for measured, (one, other) in zip(measurements, bounds, strict=True):
         touched = measured.scope.get("device", next(iter(shifts))) in shifts

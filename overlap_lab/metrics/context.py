@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from overlap_lab.columns import Ints
+from overlap_lab.columns import Ints, Mask
 from overlap_lab.intervals import Intervals, clip, union
 from overlap_lab.link import Link
 from overlap_lab.metrics.causes import Segments, causes_of
@@ -48,6 +48,12 @@ class Context(Material):
         }
         return replace(self, idle={**self.idle, **changed})
 
+    def with_waits(self, keep: Mask) -> Context:
+        """The same trace in which only these waits count: the others block nothing and drain nothing."""
+        waits = self.waits.where(keep)
+        material = Material(**{each.name: getattr(self, each.name) for each in fields(Material)})
+        return _context(material, waits, self.window)
+
     def window_of(self, device: int) -> Window:
         """The interval that the device's ratios divide by: the given one, else first op to last op."""
         lane = self.devices[device]
@@ -77,7 +83,10 @@ class Context(Material):
 def context_of(trace: Trace, links: Link, *, shift: Mapping[int, int] | None = None) -> Context:
     """Prepare a repaired trace; `shift` moves the ops of a device by some ns, to test another clock."""
     material = material_of(_shifted(trace, links, shift) if shift else trace, links)
-    waits = waits_of(material)
+    return _context(material, waits_of(material), None)
+
+
+def _context(material: Material, waits: Waits, window: Window | None) -> Context:
     ops, feeds = material.ops, material.feeds
     drains = drains_of(ops, feeds, material.devices, waits)
     none = np.zeros(0, np.int64)
@@ -89,6 +98,7 @@ def context_of(trace: Trace, links: Link, *, shift: Mapping[int, int] | None = N
         stream_drains=stream_drains_of(ops, feeds, waits),
         idle=idle,
         host_values={},
+        window=window,
     )
 
 

@@ -80,6 +80,24 @@ class Waits:
     """With `own_op`: pairs (wait, op that the waiting call itself made)."""
     own_op: Ints
 
+    def where(self, keep: Mask) -> Waits:
+        """The waits of the mask; the others count as calls that waited for nothing."""
+        position = np.cumsum(keep) - 1
+        mine, own = keep[self.scopes.call], keep[self.own_call]
+        scopes = self.scopes.where(mine)
+        kept = {name: getattr(self, name)[keep] for name in _PER_WAIT}
+        return replace(
+            self,
+            **kept,
+            counted_from=_counted_from(kept["thread"], kept["start"], kept["end"]),
+            scopes=replace(scopes, call=position[scopes.call]),
+            own_call=position[self.own_call[own]],
+            own_op=self.own_op[own],
+        )
+
+
+_PER_WAIT = ("row", "start", "end", "bound_end", "reason", "explicit", "thread")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Verdict:

@@ -1,0 +1,107 @@
+"""The values that a check of a budget is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from overlap_lab.compare.budget import Allowance, Rule
+from overlap_lab.report import Cell
+
+__all__ = ["SCHEMA", "Check", "Checked", "Culprit", "Frame", "Outcome"]
+
+SCHEMA = "overlap_lab.check/1"
+
+
+class Outcome(StrEnum):
+    FINE = "fine"
+    VIOLATED = "violated"
+    UNDECIDED = "undecided"
+    """The observations lie on both sides of the limit, or are too few; the reason says which."""
+    NO_VALUE = "no value"
+    """The measure is null in this trace, and the reason says why: a budget on it fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A place in the program."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} {self.function}"
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """Waits of one place that a violated rule counts, with what they cost together."""
+
+    call: str
+    reason: str
+    count: int
+    blocked_ns: int
+    idle_ns: int
+    """Device idle that their drains caused."""
+    drains: int
+    device: int | None
+    stream: int | None
+    """The stream that the costliest of them drained or waited for, where the file says so."""
+    range_name: str | None
+    op: str | None
+    stack: tuple[str, ...] = ()
+    """Python frames around the costliest of them, outermost first, as the trace spells them."""
+
+    @property
+    def frame(self) -> Frame | None:
+        """The innermost frame with a file and a line."""
+        from overlap_lab.compare.culprits import frame_in
+
+        return next((frame for name in reversed(self.stack) if (frame := frame_in(name))), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A rule and what the trace says to it."""
+
+    rule: Rule
+    outcome: Outcome
+    value: int | float | None
+    """The value, of several observations their median; in the measure's unit."""
+    observations: int
+    low: float | None = None
+    """With `high`: interval of the median at 95 %, where there are several observations."""
+    high: float | None = None
+    reason: str = ""
+    culprits: tuple[Culprit, ...] = ()
+    """Where the rule is violated and waits are why: the costliest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A budget held against one trace."""
+
+    source: Mapping[str, Cell | object]
+    """Of the trace's report."""
+    checked: tuple[Checked, ...]
+    allowed: tuple[tuple[Allowance, int, int], ...] = ()
+    """Each allowance with how many waits it let pass and for how many ns they blocked."""
+    budget: str = ""
+    """The file of the budget, empty where there is none."""
+
+    @property
+    def failed(self) -> tuple[Checked, ...]:
+        return tuple(one for one in self.checked if one.outcome in (Outcome.VIOLATED, Outcome.NO_VALUE))
+
+    @property
+    def undecided(self) -> tuple[Checked, ...]:
+        return tuple(one for one in self.checked if one.outcome is Outcome.UNDECIDED)
+
+    @property
+    def outcome(self) -> Outcome:
+        """VIOLATED where any rule failed, else UNDECIDED where any is, else FINE."""
+        if self.failed:
+            return Outcome.VIOLATED
+        return Outcome.UNDECIDED if self.undecided else Outcome.FINE

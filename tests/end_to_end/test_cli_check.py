@@ -1,0 +1,121 @@
+"""`overlap-lab check` as a process, on this project's own traces."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.command import overlap_lab
+from tests.end_to_end.small_trace import write_small_trace
+
+TRACES = Path(__file__).parents[2] / "traces"
+SYNC, ASYNC = TRACES / "fmha_bwd_sync.db", TRACES / "fmha_bwd_async.db"
+
+
+def checked(trace: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
+    return overlap_lab("check", trace, *options)
+
+
+@pytest.mark.parametrize(("trace", "code"), [(SYNC, 1), (ASYNC, 0)])
+def test_the_exit_code_says_whether_the_budget_is_kept(trace: Path, code: int, tmp_path: Path) -> None:
+    budget = tmp_path / "overlap.toml"
+    budget.write_text("rules = ['drain/count = 0', 'overlap/ratio > 0.9']\n")
+    done = checked(trace, "--budget", budget)
+    assert (done.returncode, done.stderr) == (code, "")
+    assert ("budget VIOLATED: 0 of 2" if code else "budget FINE: 2 of 2") in done.stdout
+
+
+def test_undecided_is_0_unless_strict() -> None:
+    rule = ("--rule", "host/blocked per wait < 50us")
+    done = checked(SYNC, *rule)
+    assert (done.returncode, "UNDECIDED host/blocked per wait" in done.stdout) == (0, True)
+    assert checked(SYNC, *rule, "--strict").returncode == 1
+
+
+def test_every_output_says_the_same(tmp_path: Path) -> None:
+    paths = {name: tmp_path / f"out.{name}" for name in ("json", "junit", "sarif", "markdown")}
+    options = [part for name, path in paths.items() for part in (f"--{name}", path)]
+    rules = (
+        "--rule",
+        "drain/count = 0",
+        "--rule",
+        "device/busy > 1us",
+        "--rule",
+        "host/blocked per wait < 50us",
+    )
+    assert checked(SYNC, *rules, *options).returncode == 1
+    whole = json.loads(paths["json"].read_text())
+    assert [one["outcome"] for one in whole["rules"]] == ["violated", "fine", "undecided"]
+    assert whole["rules"][0]["waits"][0]["call"] == "hipMemcpy"
+    suite = ET.parse(paths["junit"]).getroot()[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
+    results = json.loads(paths["sarif"].read_text())["runs"][0]["results"]
+    assert [one["level"] for one in results] == ["error"] * (len(results) - 1) + ["note"]
+    lines = paths["markdown"].read_text().splitlines()
+    assert lines[0].startswith("**Overlap budget VIOLATED**")
+
+
+def test_sarif_names_file_and_line_where_the_trace_has_stacks(tmp_path: Path) -> None:
+    trace = write_small_trace(tmp_path / "t.json")
+    whole = json.loads(trace.read_text())
+    [wait] = [event for event in whole["traceEvents"] if event["name"] == "cudaStreamSynchronize"]
+    frame = {**wait, "cat": "python_function", "name": "src/train.py(88): step", "args": {}}
+    whole["traceEvents"].append({**frame, "ts": wait["ts"] - 1, "dur": wait["dur"] + 2})
+    trace.write_text(json.dumps(whole))
+    done = checked(trace, "--rule", "drain/count = 0", "--sarif", "-")
+    assert done.returncode == 1
+    [result] = json.loads(done.stdout)["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "src/train.py"}, "region": {"startLine": 88}}
+
+
+def test_a_hostile_name_stays_text_in_every_output(tmp_path: Path) -> None:
+    trace = write_small_trace(tmp_path / "t.json", wait="cudaStreamSynchronize")
+    text = trace.read_text().replace("aten::item", "<script>|`\\u0000\\u001b[2J@team")
+    trace.write_text(text)
+    for name in ("json", "junit", "sarif", "markdown"):
+        done = checked(trace, "--rule", "drain/count = 0", f"--{name}", "-")
+        assert done.returncode == 1
+        assert "\x1b" not in done.stdout
+        assert "\x00" not in done.stdout
+        if name == "junit":
+            ET.fromstring(done.stdout)
+        if name == "markdown":
+            assert "<script>" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ((), "no rules; give --budget FILE"),
+        (("--rule", "nonsense"), "'nonsense' is no rule"),
+        (("--budget", "none.toml"), "none.toml: the budget cannot be read"),
+        (("--rule", "drain/count = 0", "--json", "-", "--sarif", "-"), "only one result"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_exit_code_2(options: tuple[str, ...], why: str) -> None:
+    done = checked(SYNC, *options)
+    assert done.returncode == 2
+    [line] = done.stderr.splitlines()
+    assert why in line
+
+
+def test_an_existing_file_is_not_overwritten(tmp_path: Path) -> None:
+    taken = tmp_path / "out.json"
+    taken.write_text("mine")
+    assert checked(ASYNC, "--rule", "drain/count = 0", "--json", taken).returncode == 2
+    assert taken.read_text() == "mine"
+
+
+def test_a_trace_without_device_records_passes_no_budget(tmp_path: Path) -> None:
+    trace = tmp_path / "t.json"
+    event = '{"ph":"X","cat":"cuda_runtime","name":"cudaMalloc","ts":1,"dur":2,"pid":1,"tid":1,"args":{}}'
+    trace.write_text(f'{{"traceEvents":[{event}]}}')
+    done = checked(trace, "--rule", "drain/count = 0")
+    assert done.returncode == 1
+    assert "NO VALUE" in done.stdout
+    assert "no device records" in done.stdout

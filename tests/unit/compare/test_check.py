@@ -1,0 +1,159 @@
+"""Drawn traces held against budgets; one letter is a microsecond."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overlap_lab.compare.budget import Budget, parse_allowance, parse_rule
+from overlap_lab.compare.check import check, judged
+from overlap_lab.compare.checked import Checked, Outcome
+from overlap_lab.errors import UsageError
+from overlap_lab.trace import Trace
+from tests.timeline import timeline
+
+
+def drained() -> Trace:
+    """Two drains in the middle, inside of ranges, and a final wait."""
+    return timeline(
+        """
+        host   1 |OOOOOOOOOOOO.OOOOOOOOOOOOOOOOOO.........
+        host   1 |L.SSSSSSSSSS.L.SSSSSSSSSSSSSSSS.L.SSSSSSS
+        stream 0 |.KKKKKKKKK....KKKKKKKKKKKKKK....KKKKKKK..
+        """
+    )
+
+
+def held(
+    trace: Trace, *rules: str, allow: tuple[tuple[str, str], ...] = (), fewest: int = 1
+) -> list[Checked]:
+    budget = Budget(tuple(map(parse_rule, rules)), tuple(parse_allowance(*one) for one in allow))
+    return list(check(trace, budget, fewest=fewest).checked)
+
+
+def test_a_count_decides_exactly() -> None:
+    [kept, broken] = held(drained(), "drain/count <= 2", "drain/count = 0")
+    assert (kept.outcome, kept.value) == (Outcome.FINE, 2)
+    assert (broken.outcome, broken.value) == (Outcome.VIOLATED, 2)
+
+
+def test_a_violation_names_the_waits_the_costliest_first() -> None:
+    [broken] = held(drained(), "drain/count = 0")
+    [culprit] = broken.culprits
+    assert (culprit.call, culprit.reason, culprit.count) == ("hipDeviceSynchronize", "device_sync", 2)
+    assert culprit.drains == 2
+    assert culprit.device == 0
+
+
+def test_the_final_wait_is_no_wait_of_a_per_wait_rule() -> None:
+    [one] = held(drained(), "host/blocked per wait < 1us")
+    assert one.observations == 2
+
+
+def test_without_any_wait_but_the_last_such_a_rule_is_kept() -> None:
+    trace = timeline(
+        """
+        host   1 |L.L.L.SSSSSSS
+        stream 0 |.KKKKkkkKKKK.
+        """
+    )
+    [one] = held(trace, "host/blocked per wait < 1us")
+    assert (one.outcome, one.value, one.observations) == (Outcome.FINE, 0, 0)
+
+
+def test_a_time_of_one_trace_decides_exactly_unless_more_are_asked_for() -> None:
+    assert [one.outcome for one in held(drained(), "drain/idle < 1us")] == [Outcome.VIOLATED]
+    [shy] = held(drained(), "drain/idle < 1us", fewest=5)
+    assert shy.outcome is Outcome.UNDECIDED
+    assert shy.reason == "1 observation, 5 are needed before a time can fail"
+
+
+def test_several_traces_are_several_observations() -> None:
+    budget = Budget((parse_rule("drain/idle < 1us"),))
+    [one] = check([drained()] * 5, budget, fewest=5).checked
+    assert (one.outcome, one.observations) == (Outcome.VIOLATED, 5)
+
+
+def test_a_rule_in_a_range_looks_at_each_of_its_instances() -> None:
+    [one] = held(drained(), 'drain/count = 0 in range "range"')
+    assert (one.outcome, one.observations) == (Outcome.VIOLATED, 2)
+    assert one.reason == "in 2 of 2 ranges"
+
+
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        ('drain/count = 0 in range "nowhere"', "no range called 'nowhere'"),
+        ("drain/count per step = 0", "the trace has no steps"),
+        ("drain/count = 0 on device 7", "the trace has no device 7; it has 0"),
+        ("host/blocked < 1s on thread 99", "no process has a thread 99"),
+    ],
+)
+def test_a_rule_about_what_is_not_there_fails_with_the_reason(rule: str, why: str) -> None:
+    [one] = held(drained(), rule)
+    assert one.outcome is Outcome.NO_VALUE
+    assert why in one.reason
+
+
+def test_a_null_value_fails_with_its_own_reason() -> None:
+    trace = timeline("host 1 |K.SSS")
+    [one] = held(trace, "overlap/ratio > 0.9")
+    assert one.outcome is Outcome.NO_VALUE
+    assert "no device records" in one.reason
+
+
+def test_an_allowed_wait_counts_for_no_rule_and_is_told() -> None:
+    budget = Budget(
+        (parse_rule("drain/count = 0"), parse_rule("overlap/ratio >= 1")),
+        (parse_allowance("hipDevice*", "it is the point"), parse_allowance("hipFree", "never there")),
+    )
+    found = check(drained(), budget)
+    assert [one.outcome for one in found.checked] == [Outcome.FINE, Outcome.FINE]
+    [(_, count, blocked), (_, unused, _)] = found.allowed
+    assert (count, unused) == (3, 0)
+    assert blocked == 33_000
+
+
+def test_an_allowance_of_a_range_leaves_other_places_alone() -> None:
+    [one] = held(drained(), "drain/count = 0", allow=(('hipDevice* in "elsewhere"', "no"),))
+    assert one.outcome is Outcome.VIOLATED
+
+
+def test_no_trace_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="no trace"):
+        check([], Budget((parse_rule("drain/count = 0"),)))
+
+
+TIME = parse_rule("host/blocked < 50us")
+
+
+@given(st.lists(st.floats(50_000, 1e9), min_size=5, max_size=40))
+def test_observations_all_over_the_limit_violate_it(observed: list[float]) -> None:
+    assert judged(TIME, np.array(observed), fewest=5).outcome is Outcome.VIOLATED
+
+
+@given(st.lists(st.floats(0, 49_999), min_size=1, max_size=40))
+def test_observations_all_below_the_limit_keep_it(observed: list[float]) -> None:
+    assert judged(TIME, np.array(observed), fewest=5).outcome is Outcome.FINE
+
+
+@given(st.lists(st.floats(0, 49_000), min_size=8, max_size=40), st.lists(st.floats(60_000, 1e9), max_size=1))
+def test_one_slow_observation_of_many_is_never_red(fast: list[float], slow: list[float]) -> None:
+    assert judged(TIME, np.array([*fast, *slow]), fewest=5).outcome is not Outcome.VIOLATED
+
+
+def test_a_drift_over_the_limit_is_undecided() -> None:
+    observed = np.r_[np.full(10, 30_000.0), np.full(10, 70_000.0)]
+    one = judged(TIME, observed, fewest=5)
+    assert one.outcome is Outcome.UNDECIDED
+    assert (one.low, one.high) == (30_000.0, 70_000.0)
+
+
+@given(st.permutations([float(value) for value in range(1, 12)]))
+def test_the_interval_holds_the_median(observed: list[float]) -> None:
+    one = judged(TIME, np.array(observed))
+    assert one.low is not None
+    assert one.high is not None
+    assert one.low <= 6.0 <= one.high
