@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +30,8 @@ _BUFFER_BYTES: Final = 32 << 20
 """Records of some 200,000 calls: a full buffer is read by Python, in the way of the program."""
 _SYSTEM_THREAD_ID: Final = 1  # CUpti_ActivityThreadIdType
 _FLUSH_ALL: Final = 1
+_OPS: Final = ("CONCURRENT_KERNEL", "MEMCPY", "MEMCPY2", "MEMSET")
+_LONGEST_NAME: Final = 256
 _CUSTOM_RANGES: Final = "CUSTOM0"
 _COPIES: Final = {1: "HtoD", 2: "DtoH", 8: "DtoD", 9: "HtoH", 10: "PtoP"}
 _MEMORIES: Final = {1: "Pageable", 2: "Pinned", 3: "Device", 4: "Array", 5: "Managed"}
@@ -65,7 +68,7 @@ def cupti(folder: str | Path, *, synchronize: bool = True) -> Iterator[Captured]
         if not len(activity):
             raise CaptureError("the block made no CUDA call: nothing to trace; is there a GPU?")
         devices = ", ".join(activity.devices.values())
-        facts = origin(backend="cupti", device=devices, clock="epoch", tool=f"CUPTI {api.get_version()}")
+        facts = origin(backend="cupti", device=devices, clock="epoch", tool=f"cupti-python {_version()}")
         captured.origin = {**facts, **recorder.losses()}
         rank = rank_of(os.environ)
         place = "" if rank is None else f"_rank{rank}"
@@ -73,6 +76,13 @@ def cupti(folder: str | Path, *, synchronize: bool = True) -> Iterator[Captured]
         captured.paths = (write_chrome(activity, path, captured.origin),)
     finally:
         _busy.release()
+
+
+def _version() -> str:
+    try:
+        return version("cupti-python")
+    except PackageNotFoundError:  # on the path without having been installed
+        return "of unknown version"
 
 
 def _api() -> Any:
@@ -91,7 +101,6 @@ class _Recorder(Outlet):
         self._api = api
         kinds = api.ActivityKind
         self._kinds = (
-            kinds.DEVICE,
             kinds.RUNTIME,
             kinds.DRIVER,
             kinds.CONCURRENT_KERNEL,
@@ -200,7 +209,7 @@ class _Recorder(Outlet):
             ],
             waits=[_wait(row, events) for row in rows["SYNCHRONIZATION"] if row[1] < self._ended_ns],
             ranges=self._ranges,
-            devices=dict(rows["DEVICE"]),
+            devices=_device_names({row[2] for name in _OPS for row in rows[name]}),
         )
 
     def _has(self, name: str) -> bool:
@@ -226,7 +235,6 @@ def _fields(kinds: Any) -> dict[int, tuple[str, ...]]:
     place = ("start", "end", "device_id", "stream_id", "context_id", "correlation_id", "graph_id")
     copy = (*place, "bytes", "copy_kind", "src_kind", "dst_kind")
     return {
-        int(kinds.DEVICE): ("id", "name"),
         int(kinds.RUNTIME): call,
         int(kinds.DRIVER): call,
         int(kinds.CONCURRENT_KERNEL): (*place, "name"),
@@ -271,6 +279,21 @@ def _wait(row: tuple[Any, ...], events: dict[tuple[int, int, int], int]) -> Wait
         correlation,
         events.get((context, event, sync), 0),
     )
+
+
+def _device_names(devices: set[int]) -> dict[int, str]:
+    """Names of devices by number; CUPTI tells them only when a context is made, which was before."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return {}
+    names = {}
+    for number in sorted(devices):
+        handle, name = ctypes.c_int(), ctypes.create_string_buffer(_LONGEST_NAME)
+        if driver.cuDeviceGet(ctypes.byref(handle), number) == 0:
+            driver.cuDeviceGetName(name, _LONGEST_NAME, handle)
+            names[number] = name.value.decode("utf-8", "replace")
+    return names
 
 
 def _synchronize_device() -> None:

@@ -55,8 +55,7 @@ class KinetoCapture(Captured):
         """End a step: it becomes a `ProfilerStep#N` range. Without a schedule all steps are recorded."""
         if self._profiler is None:
             raise CaptureError("step() outside of the capture's with block")
-        with warnings.catch_warnings():  # it warns of a second cycle, which a schedule asked for
-            warnings.filterwarnings("ignore", message=".*clears events at the end of each cycle")
+        with _without_warnings():
             self._profiler.step()
 
 
@@ -93,7 +92,8 @@ def kineto(
 
     captured._profiler = _profiler(torch, schedule, keep, stacks=stacks, shapes=shapes)
     try:
-        captured._profiler.__enter__()
+        with _without_warnings():
+            captured._profiler.__enter__()
     except RuntimeError as error:
         raise CaptureError(f"torch.profiler could not start: {error}") from error
     try:
@@ -101,7 +101,8 @@ def kineto(
     finally:
         if synchronize and torch.cuda.is_available():
             torch.cuda.synchronize()
-        captured._profiler.__exit__(None, None, None)
+        with _without_warnings():
+            captured._profiler.__exit__(None, None, None)
         captured._profiler = None
         captured.paths = tuple(written)
     if not written:
@@ -109,6 +110,14 @@ def kineto(
             f"torch.profiler recorded nothing: the block made fewer steps than {schedule} asks for; "
             "call step() on the capture after each"
         )
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """torch warns that a cycle's events are gone after it: they are in its file by then."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*clears events at the end of each cycle")
+        yield
 
 
 def _torch() -> ModuleType:

@@ -19,7 +19,6 @@ class ActivityKind(IntEnum):
     MEMSET = 2
     DRIVER = 4
     RUNTIME = 5
-    DEVICE = 8
     CONCURRENT_KERNEL = 10
     MEMCPY2 = 22
     CUDA_EVENT = 37
@@ -83,10 +82,6 @@ def set_thread_id_type(_type: int) -> None: ...
 
 def get_timestamp() -> int:
     return time.time_ns()
-
-
-def get_version() -> int:
-    return 130001
 
 
 def get_callback_name(domain: int, number: int) -> str:

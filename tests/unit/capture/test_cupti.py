@@ -43,7 +43,6 @@ def op(kind: int, start: int, end: int, correlation: int, **more: object) -> Sim
 def enqueue(api: ModuleType) -> None:
     kinds = api.ActivityKind
     api.queued += [
-        SimpleNamespace(kind=kinds.DEVICE, id=0, name="NVIDIA H200"),
         call(api, 211, 0, 4_001, 1),
         op(kinds.CONCURRENT_KERNEL, 6_000, 50_007, 1, name="void fill<float, 4>(float*)"),
         call(api, 41, 5_000, 9_000, 2),
@@ -77,7 +76,6 @@ def test_calls_ops_and_waits_come_back_to_the_nanosecond(api: ModuleType, tmp_pa
         ("Stream Sync", 10_500, 60_500),
         ("Memcpy DtoH (Device -> Pageable)", 50_010, 60_000),
     ]
-    assert trace.source.devices == {0: "NVIDIA H200"}
     assert trace.source.metadata["captured with"] == "cupti"
     assert trace.source.clock == "epoch"
 
