@@ -82,9 +82,9 @@ Asked asked_of(Choices& choices) {
   constexpr unsigned kMost = 4, kWidths = 8, kShort = 12;
   Asked asked;
   const uint8_t settings = choices.byte();
-  const unsigned count = 1 + settings % kMost;
-  const bool many = (settings & 0xf0) == 0xf0 && choices.rest().size() < kShort,
-             listed = (settings & 4) != 0;
+  const bool many = settings >= 0xfc && choices.rest().size() < kShort;
+  const bool listed = (settings & 4) != 0;
+  const unsigned count = many ? 1 : 1 + settings % kMost;
   asked.descending = choices.byte();
   const uint32_t widths = choices.word();
   const uint64_t spread = uint64_t{2} << choices.byte() % 32;

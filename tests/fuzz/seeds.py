@@ -124,8 +124,8 @@ def _order() -> Iterator[bytes]:
     yield b"\x00\xff" + bytes(range(64))
     for settings in range(8):
         yield bytes([1, settings, settings, 0x3A, 0x71, 4, settings]) + bytes(range(0, 256, 3))
-    yield bytes([1, 0xF2, 2, 0x3A, 0x71, 10, 0xFF, 0x7F])
-    yield bytes([1, 0xF7, 1, 0x33, 0xB3, 31, 0xFF, 0xFF])
+    yield bytes([1, 0xFC, 2, 0x3A, 0x71, 10, 0xFF, 0x7F])
+    yield bytes([1, 0xFD, 1, 0x33, 0xB3, 31, 0xFF, 0xFF])
 
 
 def _sqlite() -> Iterator[bytes]:
