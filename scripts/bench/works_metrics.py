@@ -15,13 +15,11 @@ from typing import Any, Final
 import numpy as np
 
 from overlap_lab import Trace, analyze, load
-from overlap_lab.schema import ALWAYS_WAITS, COLUMNS, DEVICE_KINDS, NO_CORRELATION
+from overlap_lab.schema import COLUMNS, NO_CORRELATION
 
-__all__ = ["WORKS", "plain_measures", "tiled"]
+__all__ = ["WORKS", "tiled"]
 
 _GAP_NS: Final = 1_000_000
-_ALWAYS: Final = [int(api) for api in ALWAYS_WAITS]
-_DEVICE: Final = [int(kind) for kind in DEVICE_KINDS]
 
 
 def tiled(trace: Trace, rows: int) -> Trace:
@@ -49,70 +47,17 @@ def _trace(path: Path) -> Trace:
 def _frame(path: Path) -> Any:
     import pandas as pd
 
+    from scripts.bench.plain_measures import WANTED
+
     trace = _trace(path)
-    names = ("kind", "api", "start_ns", "end_ns", "process", "thread", "device", "correlation")
-    return pd.DataFrame({name: getattr(trace, name) for name in names})
+    return pd.DataFrame({name: getattr(trace, name) for name in WANTED})
 
 
-def plain_measures(frame: Any) -> dict[str, int]:
-    """Busy time and gaps of all devices, time inside waits, and drains, as a page of pandas finds them."""
-    ops = frame[frame["kind"].isin(_DEVICE)].sort_values(["device", "start_ns"])
-    busy, gaps = _busy_and_gaps(ops)
-    waits = _waits(frame, ops)
-    return {
-        "busy_ns": busy,
-        "gaps": gaps,
-        "blocked_ns": _union(waits, ["process", "thread"]),
-        "drains": _drains(frame, ops, waits),
-    }
+def plain_measures_of(path: Path) -> object:
+    """The four measures of the frame, which is made before."""
+    from scripts.bench.plain_measures import plain_measures
 
-
-def _busy_and_gaps(ops: Any) -> tuple[int, int]:
-    before = _reach_before(ops, ["device"])
-    gap = (ops["start_ns"] - before).clip(lower=0).where(before > 0, 0)
-    ends = ops.groupby("device").agg(first=("start_ns", "min"), last=("end_ns", "max"))
-    window = (ends["last"] - ends["first"]).sum()
-    return int(window - gap.sum()), int((gap > 0).sum())
-
-
-def _union(rows: Any, lane: list[str]) -> int:
-    rows = rows.sort_values([*lane, "start_ns"])
-    start = np.maximum(rows["start_ns"], _reach_before(rows, lane))
-    return int((rows["end_ns"] - start).clip(lower=0).sum())
-
-
-def _reach_before(rows: Any, lane: list[str]) -> Any:
-    """The latest end of the rows before on the lane, 0 for its first; never as floats, which lose 256 ns."""
-    reach = rows.groupby(lane)["end_ns"].cummax()
-    return reach.groupby([rows[name] for name in lane]).shift(fill_value=0)
-
-
-def _waits(frame: Any, ops: Any) -> Any:
-    """Calls that wait by name, and inside which an operation ended."""
-    import pandas as pd
-
-    calls = frame[frame["api"].isin(_ALWAYS)].sort_values("end_ns")
-    ends = ops[["end_ns"]].sort_values("end_ns").rename(columns={"end_ns": "op_end"})
-    found = pd.merge_asof(calls, ends, left_on="end_ns", right_on="op_end")
-    return found[found["op_end"] > found["start_ns"]]
-
-
-def _drains(frame: Any, ops: Any, waits: Any) -> int:
-    """Gaps of devices that begin with a wait's return, with nothing enqueued before and not ended."""
-    import pandas as pd
-
-    calls = frame[(frame["api"] > 1) & (frame["correlation"] != NO_CORRELATION)]
-    calls = calls[["process", "correlation", "start_ns"]].rename(columns={"start_ns": "enqueued"})
-    calls = calls.drop_duplicates(["process", "correlation"]).astype({"enqueued": "Int64"})
-    linked = ops.merge(calls, how="left")
-    enqueued = linked["enqueued"].fillna(linked["start_ns"]).astype("int64").sort_values()
-    ended = ops["end_ns"].sort_values()
-    begun = pd.DataFrame({"at": enqueued.to_numpy(), "begun": np.arange(1, len(enqueued) + 1)})
-    done = pd.DataFrame({"at": ended.to_numpy(), "done": np.arange(1, len(ended) + 1)})
-    returns = waits[["end_ns"]].rename(columns={"end_ns": "at"}).sort_values("at")
-    counted = pd.merge_asof(pd.merge_asof(returns, begun, on="at"), done, on="at")
-    idle = counted[counted["begun"] == counted["done"]]
-    return int(idle["begun"].nunique())
+    return plain_measures(_frame(path))
 
 
 def stable_argsort(path: Path) -> object:
@@ -129,5 +74,5 @@ WORKS: Final[dict[str, Callable[[Path], object]]] = {
     "all_measures": lambda path: analyze(_trace(path)),
     "argsort": stable_argsort,
     "hold": _trace,
-    "pandas_measures": lambda path: plain_measures(_frame(path)),
+    "pandas_measures": plain_measures_of,
 }

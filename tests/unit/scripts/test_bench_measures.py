@@ -1,31 +1,63 @@
-"""The page of pandas that all measures are timed against finds the same busy time and gaps."""
+"""The pages of pandas that all measures are timed against find the same numbers."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from overlap_lab import Trace, analyze, load
-from scripts.bench.works_metrics import plain_measures, tiled
+from scripts.bench.plain_measures import WANTED, plain_measures
+from scripts.bench.works_metrics import tiled
 from tests.timeline import timeline
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def plain(trace: Trace) -> dict[str, int]:
-    names = ("kind", "api", "start_ns", "end_ns", "process", "thread", "device", "correlation")
-    return plain_measures(pd.DataFrame({name: getattr(trace, name) for name in names}))
+    return plain_measures(pd.DataFrame({name: getattr(trace, name) for name in WANTED}))
 
 
-def test_busy_gaps_blocked_and_drains_of_a_drawn_trace() -> None:
+def reported(trace: Trace) -> dict[str, int | float | None]:
+    values = {each.tag: each.value for each in analyze(trace).measurements if not each.scope}
+    tags = {
+        "busy_ns": "device/busy",
+        "gaps": "device/gaps",
+        "blocked_ns": "host/blocked",
+        "drains": "drain/count",
+    }
+    return {name: values[tag] for name, tag in tags.items()}
+
+
+def test_a_drawn_trace() -> None:
     trace = timeline(
         """
         host   1 |LL.SSSSSSo.LL.SSSSS
         stream 0 |..KKKKKKK....KKK...
-        """
+        """,
+        letter_ns=100_000,
     )
-    assert plain(trace) == {"busy_ns": 10_000, "gaps": 1, "blocked_ns": 11_000, "drains": 2}
+    assert plain(trace) == {"busy_ns": 1_000_000, "gaps": 1, "blocked_ns": 1_100_000, "drains": 1}
+    assert plain(trace) == reported(trace)
+
+
+def test_calls_that_may_wait() -> None:
+    trace = timeline(
+        """
+        host   1 |LL.CCCCCCo.LL.SSSSSLL.AAAA.
+        stream 0 |..KKKKKCC....KKK.....KKKK.
+        """,
+        letter_ns=100_000,
+    )
+    assert plain(trace) == {"busy_ns": 1_400_000, "gaps": 2, "blocked_ns": 1_100_000, "drains": 2}
+    assert plain(trace) == reported(trace)
+
+
+@pytest.mark.parametrize("capture", ["fmha_bwd_async", "fmha_bwd_device", "fmha_bwd_sync"])
+def test_captures(capture: str) -> None:
+    trace = load(ROOT / "traces" / f"{capture}.db")
+    assert plain(trace) == reported(trace)
 
 
 def test_a_tiled_trace_has_multiples_that_both_ways_find() -> None:
@@ -33,8 +65,5 @@ def test_a_tiled_trace_has_multiples_that_both_ways_find() -> None:
     many = tiled(one, 5 * len(one))
     assert len(many) == 5 * len(one)
     found = plain(many)
-    values = {each.tag: each.value for each in analyze(many).measurements if not each.scope}
-    assert found["busy_ns"] == values["device/busy"]
-    assert found["gaps"] == values["device/gaps"]
+    assert found == reported(many)
     assert found["busy_ns"] == 5 * plain(one)["busy_ns"]
-    assert found["drains"] == values["drain/count"] + values["drain/terminal"]
