@@ -23,6 +23,7 @@ __all__ = [
     "is_one_of",
     "largest_of_each",
     "order",
+    "rises",
     "rows_of",
     "smallest_of_each",
     "sum_of_each",
@@ -56,7 +57,12 @@ def distinct(*columns: _Column) -> Ints:
 
 def in_order(values: Ints) -> Ints:
     """The values, sorted; themselves where they are."""
-    return values if bool((values[1:] >= values[:-1]).all()) else np.sort(values)
+    return values if rises(values) else np.sort(values)
+
+
+def rises(values: Ints) -> bool:
+    """Whether no value is less than the one before it."""
+    return bool((values[1:] >= values[:-1]).all())
 
 
 def is_one_of(column: _Column, members: Iterable[int]) -> Mask:

@@ -10,6 +10,7 @@ from overlap_lab.columns import (
     Ints,
     Numbers,
     distinct,
+    gather,
     is_one_of,
     largest_of_each,
     smallest_of_each,
@@ -47,7 +48,7 @@ def host_blocking(context: Context) -> Iterator[Measurement]:
 def host_threads(context: Context) -> tuple[Numbers, Ints]:
     """Threads that made host calls, and one row of each."""
     calls = context.links.host
-    thread = context.links.thread[calls]
+    thread = gather(context.links.thread, calls)
     first = distinct(thread)
     return thread[first], calls[first]
 
@@ -79,7 +80,7 @@ def _values_by_thread(context: Context) -> dict[str, Ints]:
         context.links.thread[redundant], np.ones_like(redundant), size
     )
     host = context.links.host
-    queries = _inside(context, host[is_one_of(context.trace.api[host], (Api.QUERY,))])
+    queries = _inside(context, host[is_one_of(gather(context.trace.api, host), (Api.QUERY,))])
     values["host/polling_calls"] = sum_of_each(context.links.thread[queries], np.ones_like(queries), size)
     values["host/polling_time"] = _unions(context, queries, size)
     values["host/polling_span"] = _spans(context, queries, size)

@@ -104,7 +104,7 @@ def _drains(ops: Ops, lane: Lane, waits: Waits, candidates: Ints) -> Drains:
     number = gap[chosen]
     start, end = lane.gap_start[number], lane.gap_end[number]
     returned = np.clip(returns[chosen], start, end)
-    enqueued = np.clip(ops.enqueue[lane.next_op[number]], returned, end)
+    enqueued = np.clip(ops.enqueue[lane.ops_after(number)], returned, end)
     return Drains(
         number, start, returned, enqueued, end, candidates[chosen], candidates[empty & ~later], lane
     )

@@ -110,7 +110,7 @@ def synchronous(calls: Calls) -> tuple[Mask, Ints]:
     """
     by_name = is_one_of(calls.api, ALWAYS_WAITS)
     until = calls.end + SLACK_NS
-    bound = _last_ends(calls, until)
+    bound = _last_ends(calls, until, by_name)
     copy = calls.api == Api.MEMCPY
     copied = copy & calls.own.exists & (calls.own.last_end <= until)
     bound = np.where(copied, np.maximum(bound, calls.own.last_end), bound)
@@ -140,12 +140,13 @@ def tentative(material: Material, calls: Calls) -> tuple[Mask, Ints]:
     For launches that is only what each launch shows by itself; the queue must look full besides.
     """
     long = is_one_of(calls.api, MAY_WAIT) & (calls.end - calls.start > calls.floor)
-    ended = _last_ends(calls, calls.end)
+    ended = _last_ends(calls, calls.end, long)
     ended = np.where(ended >= calls.end - NEARNESS_NS, ended, LONG_AGO)
     copied = _own_copy(material, calls)
     copied_end = np.where(copied, np.minimum(calls.own.last_end, calls.end), LONG_AGO)
     bound = np.where(calls.api == Api.MEMCPY_ASYNC, np.maximum(ended, copied_end), ended)
-    reach = calls.scopes.per_call(calls.scopes.ask("reach_before", calls.scopes.limit), calls.row.size)
+    scopes = calls.scopes.of_calls(long)
+    reach = scopes.per_call(scopes.ask("reach_before", scopes.limit), calls.row.size)
     all_ended = (reach > calls.start) & (reach <= calls.end) & (reach >= calls.end - NEARNESS_NS)
     must = is_one_of(calls.api, _ALL_MUST_END)
     bound = np.where(must, np.where(all_ended, reach, LONG_AGO), bound)
@@ -178,11 +179,13 @@ def lock_waits(calls: Calls, waited: Mask, bound: Ints) -> tuple[Mask, Ints]:
     return held, largest_of_each(mine[blames], bound[theirs[blames]], held.size, initial=LONG_AGO)
 
 
-def _last_ends(calls: Calls, until: Ints) -> Ints:
-    """Latest end, by `until`, of the ops of each call's scope that were outstanding at its start."""
-    pair = calls.scopes.call
-    ends = calls.scopes.ask("last_end", calls.scopes.limit, gather(calls.start, pair), gather(until, pair))
-    return calls.scopes.per_call(ends, calls.row.size)
+def _last_ends(calls: Calls, until: Ints, asked: Mask) -> Ints:
+    """Latest end, by `until`, of the ops of each call's scope that were outstanding at its start; LONG_AGO
+    for calls that are not asked."""
+    scopes = calls.scopes.of_calls(asked)
+    pair = scopes.call
+    ends = scopes.ask("last_end", scopes.limit, gather(calls.start, pair), gather(until, pair))
+    return scopes.per_call(ends, calls.row.size)
 
 
 def _own_copy(material: Material, calls: Calls) -> Mask:

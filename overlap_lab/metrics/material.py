@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from overlap_lab.columns import Ints
 from overlap_lab.link import Link
-from overlap_lab.metrics.ops import Lane, Ops, device_lanes, ops_of
+from overlap_lab.metrics.ops import DeviceLane, Ops, device_lanes, ops_of
 from overlap_lab.metrics.queue import Queue, queue_of
 from overlap_lab.metrics.scopes import Feeds, feeds_of
 from overlap_lab.quality import launches_without_op
@@ -24,7 +24,7 @@ class Material:
     links: Link
     ops: Ops
     feeds: Feeds
-    devices: Mapping[int, Lane]
+    devices: Mapping[int, DeviceLane]
     queues: Mapping[int, Queue]
     lost_launches: Ints
     """Rows of launches, async copies and memsets that should own an op and do not."""

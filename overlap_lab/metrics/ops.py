@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import numpy.typing as npt
 
-from overlap_lab.columns import Ints, Numbers, count_before, count_until, dense_codes, distinct, gather, order
-from overlap_lab.intervals import Intervals, union
+from overlap_lab.columns import (
+    Ints,
+    Numbers,
+    count_before,
+    count_until,
+    dense_codes,
+    distinct,
+    gather,
+    order,
+    rises,
+)
+from overlap_lab.intervals import Intervals, spread, union
 from overlap_lab.link import Link
 from overlap_lab.metrics.opset import OpSet
 from overlap_lab.schema import ABSENT_DEVICE, ABSENT_PROCESS
 from overlap_lab.trace import Trace
 
-__all__ = ["Lane", "Ops", "device_lanes", "grouped", "lane_of", "ops_of"]
+__all__ = ["DeviceLane", "Lane", "Ops", "device_lanes", "grouped", "lane_of", "ops_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,10 +112,26 @@ class Lane:
     """End of the last op."""
     gap_start: Ints
     gap_end: Ints
+    columns: tuple[Ints, Ints, Ints]
+    """Start, end and enqueue start of the lane's ops."""
+
+    def ops_after(self, gap: Ints) -> Ints:
+        """Per gap asked for the op (among all ops) that ends it, the longest where several start at once."""
+        return gather(self.index, _first_to_start(*self.columns, self.gap_end[gap]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeviceLane(Lane):
+    """A lane of which the ops around every gap are known."""
+
     next_op: Ints
-    """Per gap the op (among all ops) that ends it, the longest where several start at once."""
+    """Per gap what `ops_after` gives."""
     previous_op: Ints
     """Per gap the op whose end opens it, the last enqueued where several end at once."""
+
+    def ops_after(self, gap: Ints) -> Ints:
+        """As for any lane, from what is known."""
+        return gather(self.next_op, gap)
 
 
 def ops_of(trace: Trace, links: Link) -> Ops:
@@ -174,15 +200,25 @@ def _add_loose_streams(
             streams.setdefault((owner, device), {})[stream] = None
 
 
-def device_lanes(ops: Ops) -> dict[int, Lane]:
+def device_lanes(ops: Ops) -> dict[int, DeviceLane]:
     """Per device number, sorted, what ran there. Ops without a known device are one device, ABSENT_DEVICE,
     where nothing else is known; beside known devices they belong to none."""
     numbers = ops.device[distinct(ops.device)].tolist()
     if len(numbers) > 1:
         numbers = [number for number in numbers if number != ABSENT_DEVICE]
     if len(numbers) == 1:
-        return {numbers[0]: lane_of(ops, np.arange(ops.device.size))}
-    return {number: lane_of(ops, np.flatnonzero(ops.device == number)) for number in numbers}
+        return {numbers[0]: _device_lane(ops, np.arange(ops.device.size))}
+    return {number: _device_lane(ops, np.flatnonzero(ops.device == number)) for number in numbers}
+
+
+def _device_lane(ops: Ops, index: Ints) -> DeviceLane:
+    lane = lane_of(ops, index)
+    preceding = np.maximum(count_until(lane.ops.end, lane.gap_start) - 1, 0)
+    return DeviceLane(
+        **{each.name: getattr(lane, each.name) for each in fields(Lane)},
+        next_op=gather(index, _first_to_start(*lane.columns, lane.gap_end)),
+        previous_op=gather(lane.ops.by_end, preceding),
+    )
 
 
 def lane_of(ops: Ops, index: Ints) -> Lane:
@@ -197,18 +233,31 @@ def lane_of(ops: Ops, index: Ints) -> Lane:
     real = edge_end > edge_start
     gap_start, gap_end = edge_start[real], edge_end[real]
     # Ops of zero length keep nothing busy, so they neither open nor end a gap of the union, but at the edges.
-    by_start = order(start, end, enqueue, descending=0b010)
-    following = by_start[np.minimum(count_before(gather(start, by_start), gap_end), index.size - 1)]
-    members = ops.set_of(index)
-    preceding = np.maximum(count_until(members.end, gap_start) - 1, 0)
     return Lane(
         index=index,
-        ops=members,
+        ops=ops.set_of(index),
         busy=busy,
         first=first,
         last=last,
         gap_start=gap_start,
         gap_end=gap_end,
-        next_op=index[following],
-        previous_op=members.by_end[preceding],
+        columns=(start, end, enqueue),
     )
+
+
+def _first_to_start(start: Ints, end: Ints, enqueue: Ints, time: Ints) -> Ints:
+    """For each time the first op to start then or later; of several at once the longest, then the first
+    enqueued."""
+    if not rises(start):
+        by_start = order(start, end, enqueue, descending=0b010)
+        at = count_before(gather(start, by_start), time)
+        return gather(by_start, np.minimum(at, start.size - 1))
+    first = np.minimum(count_before(start, time), start.size - 1)
+    behind = count_until(start, time)
+    tied = np.flatnonzero(behind - first > 1)
+    if tied.size:
+        which, at = spread(first[tied], behind[tied])
+        best = order(which, end[at], enqueue[at], descending=0b010)
+        leads = np.r_[True, which[best][1:] != which[best][:-1]]
+        first[tied] = at[best[leads]]
+    return first

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from overlap_lab.columns import Ints, Mask, count_before, count_until, gather, order
+from overlap_lab.columns import Ints, Mask, count_before, count_until, gather, order, rises
 from overlap_lab.intervals import last_below
 
 __all__ = ["LONG_AGO", "OpSet"]
@@ -16,37 +16,63 @@ LONG_AGO = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Ends:
+    """The ops of a set by their ends."""
+
+    end: Ints
+    enqueue: Ints
+    op: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class OpSet:
-    """Ops of one scope in two orders, so that every question is a binary search."""
+    """Ops of one scope in two orders, so that every question is a binary search; that by end on demand."""
 
     enqueue: Ints
     """Enqueue starts, sorted."""
     reach: Ints
     """Latest end among the first i ops in that order; entry 0 is LONG_AGO."""
-    end: Ints
-    """Ends, sorted."""
-    end_enqueue: Ints
-    """Enqueue start of the op with that end."""
-    by_end: Ints
-    """Index of the op with that end, among all ops of the trace."""
+    index: Ints
+    """The ops among all ops of the trace."""
+    columns: tuple[Ints, Ints]
+    """Enqueue start and end of the set's ops, in the order of `index`."""
+    ends: list[_Ends] = field(default_factory=list)
 
     @classmethod
     def of(cls, index: Ints, enqueue: Ints, end: Ints) -> OpSet:
         """The set of the ops `index`; the arrays hold all ops of the trace."""
         whole = index.size == end.size
         mine, mine_end = (enqueue, end) if whole else (gather(enqueue, index), gather(end, index))
-        by_enqueue = order(mine)
-        by_end = order(mine_end, mine)
         reach = np.empty(index.size + 1, np.int64)
         reach[0] = LONG_AGO
+        if rises(mine):
+            np.maximum.accumulate(mine_end, out=reach[1:])
+            return cls(mine, reach, index, (mine, mine_end))
+        by_enqueue = order(mine)
         np.maximum.accumulate(gather(mine_end, by_enqueue), out=reach[1:])
-        return cls(
-            gather(mine, by_enqueue),
-            reach,
-            gather(mine_end, by_end),
-            gather(mine, by_end),
-            gather(index, by_end),
-        )
+        return cls(gather(mine, by_enqueue), reach, index, (mine, mine_end))
+
+    @property
+    def end(self) -> Ints:
+        """Ends, sorted."""
+        return self._by_end().end
+
+    @property
+    def end_enqueue(self) -> Ints:
+        """Enqueue start of the op with each end."""
+        return self._by_end().enqueue
+
+    @property
+    def by_end(self) -> Ints:
+        """Index of the op with each end, among all ops of the trace."""
+        return self._by_end().op
+
+    def _by_end(self) -> _Ends:
+        if not self.ends:
+            enqueue, end = self.columns
+            by_end = order(end, enqueue)
+            self.ends.append(_Ends(gather(end, by_end), gather(enqueue, by_end), gather(self.index, by_end)))
+        return self.ends[0]
 
     def reach_before(self, time: Ints) -> Ints:
         """Latest end among the ops enqueued before each time; LONG_AGO where there is none."""

@@ -107,6 +107,10 @@ class Scopes:
         """The largest value of each call's pairs; LONG_AGO where it has none."""
         return largest_of_each(self.call, values, size, initial=LONG_AGO)
 
+    def of_calls(self, asked: Mask) -> Scopes:
+        """The pairs of the calls of the mask."""
+        return self.where(gather(asked, self.call))
+
     def where(self, mask: Mask) -> Scopes:
         """The pairs that the mask keeps."""
         return Scopes(

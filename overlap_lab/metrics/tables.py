@@ -252,7 +252,7 @@ def _threads_table(context: Context) -> Table:
         "host/polling_time",
     )
     trace = context.trace
-    calls = np.bincount(context.links.thread[context.links.host], minlength=1)
+    calls = np.bincount(gather(context.links.thread, context.links.host), minlength=1)
     columns: list[Sequence[Cell]] = [
         _known(trace.process[sample].astype(np.int64), ABSENT_PROCESS),
         _known(trace.thread[sample], ABSENT),

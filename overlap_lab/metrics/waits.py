@@ -10,7 +10,6 @@ import numpy as np
 from overlap_lab.columns import (
     Ints,
     Mask,
-    count_until,
     gather,
     is_one_of,
     order,
@@ -28,7 +27,6 @@ from overlap_lab.metrics.evidence import (
 )
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.opset import LONG_AGO
-from overlap_lab.metrics.queue import running_total
 from overlap_lab.metrics.scopes import Scopes
 from overlap_lab.schema import ALWAYS_WAITS, Api, Fault, Reason
 
@@ -154,7 +152,7 @@ def _waits(calls: Calls, verdict: _Verdict, redundant: Ints, unknown: Ints) -> W
 
 
 def _queue_full(material: Material, calls: Calls, waited: Mask) -> Mask:
-    """Launches at depths where at least two and three quarters of the launches waited."""
+    """Of the launches that seem to have waited those at depths where at least two and three quarters did."""
     full = np.zeros(calls.row.size, np.bool_)
     launch = is_one_of(calls.api, _LAUNCHES) & (material.links.outer[calls.row] == calls.row)
     if not (launch & waited).any():
@@ -164,12 +162,23 @@ def _queue_full(material: Material, calls: Calls, waited: Mask) -> Mask:
         found = np.zeros(calls.row.size, np.bool_)
         found[call[device == number]] = True
         mine = np.flatnonzero(found)
+        slow = gather(waited, mine)
         depth = material.queues[number].depth(gather(calls.start, mine))
-        deepest = order(depth, descending=1)
-        deeper = count_until(-gather(depth, deepest), -depth)
-        slow = running_total(gather(gather(waited, mine), deepest).astype(np.int64))[deeper]
-        full[mine] |= (slow >= 2) & (4 * slow >= 3 * deeper)
+        full[mine[slow]] |= _mostly_slow(depth, slow)
     return full
+
+
+def _mostly_slow(depth: Ints, slow: Mask) -> Mask:
+    """For each slow launch whether two and three quarters of those at its depth or deeper are slow."""
+    if depth.size == 0:
+        return np.zeros(0, np.bool_)
+    place = depth - depth.min()
+    size = int(place.max()) + 1
+    deeper, slower = (
+        np.cumsum(np.bincount(each, minlength=size)[::-1])[::-1] for each in (place, place[slow])
+    )
+    deeper, slower = deeper[place[slow]], slower[place[slow]]
+    return np.asarray((slower >= 2) & (4 * slower >= 3 * deeper))
 
 
 def _launch_devices(material: Material, calls: Calls, launch: Mask) -> tuple[Ints, Ints]:
