@@ -107,6 +107,14 @@ class EventParser:
     def odd_letters(self) -> bool:
         """Whether lower case turns a category's letters into another alphabet's."""
 
+def long_members(text: bytes | bytearray, *, least: int) -> list[tuple[int, int, int]] | None:
+    """Offsets of the values of at least so many bytes in the object that a text is, and for each of them how
+    many objects in it need a repair: repeated keys or NaN.
+
+    The last 64 bytes of `text` are a margin that is not read. None where it is no object that Python's strict
+    parser reads.
+    """
+
 def nesting_depth(
     kind: npt.NDArray[np.uint8],
     process: npt.NDArray[np.int32],

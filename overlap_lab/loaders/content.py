@@ -20,6 +20,8 @@ __all__ = ["HEAD_BYTES", "Pieces", "Unpacked", "check_readable", "head", "opened
 
 HEAD_BYTES: Final = 1 << 16
 _CHUNK: Final = 1 << 20
+_PACKED: Final = 1 << 17
+"""Packed bytes read at once: no more of a decompression bomb is unpacked before it is seen to be one."""
 
 
 def check_readable(path: Path) -> None:
@@ -154,6 +156,6 @@ def _unpacked(path: Path) -> Iterator[bytes]:
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:
-    while chunk := file.read(_CHUNK):
+    while chunk := file.read(_PACKED):
         count_read(len(chunk))
         yield chunk

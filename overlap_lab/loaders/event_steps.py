@@ -181,16 +181,23 @@ class EventSteps:
         for part in (before, after):
             if part.strip() in ("}", "{", "{}"):
                 continue
-            found = repaired_object(part, self._decoder) or repaired_object(part + "}", self._decoder)
+            found = self._around(part)
             if found is None:
                 self._findings.count(Fault.TRUNCATED)
                 self._findings.note(f"{self._name}: the keys around the events cannot all be read.")
             header.update(found or _readable_keys(part))
         return header
 
+    def _around(self, part: str) -> Event | None:
+        if len(part) > LONGEST_EVENT:
+            return None  # each of many tries would take as long as all events
+        return repaired_object(part, self._decoder) or repaired_object(part + "}", self._decoder)
+
 
 def _readable_keys(part: str) -> Event:
     """The plain integers and strings of a header that cannot be parsed as a whole."""
+    if len(part) > 2 * LONGEST_EVENT:
+        part = f"{part[:LONGEST_EVENT]}\n{part[-LONGEST_EVENT:]}"
     numbers = re.findall(r'"(\w+)"\s*:\s*(-?\d{1,19})(?=\s*[,}\n])', part)
     texts = re.findall(r'"(\w+)"\s*:\s*"([^"\\\n]*)"', part)
     return {**dict(texts), **{key: int(value) for key, value in numbers}}

@@ -20,6 +20,7 @@ from typing import Any, Final
 from overlap_lab.loaders.building import Findings
 from overlap_lab.loaders.chrome_json import EVENTS_KEY, cut_before_events, not_utf8, read_chrome_json
 from overlap_lab.loaders.content import Unpacked, opened, plain_bytes
+from overlap_lab.loaders.event_handover import hand_over
 from overlap_lab.loaders.event_steps import (
     EVENT_KEYS,
     LONGEST_EVENT,
@@ -29,6 +30,7 @@ from overlap_lab.loaders.event_steps import (
     TextEnds,
 )
 from overlap_lab.loaders.json_text import Event, Objects
+from overlap_lab.loaders.long_header import LONGEST_HEADER, shortened
 from overlap_lab.loaders.text_feed import NotUtf8, TextFeed, place_in, replaced
 from overlap_lab.native import EventParser, State
 from overlap_lab.schema import Fault
@@ -38,9 +40,10 @@ __all__ = ["EventColumns", "read_events"]
 _KEY: Final = re.compile(rb'"traceEvents"[ \t\n\r]*:[ \t\n\r]*\[')
 _LIST: Final = re.compile(rb"[ \t\n\r]*\[")
 _OBJECT: Final = re.compile(rb"[ \t\n\r]*\{")
+_COMMA: Final = re.compile(rb"[ \t\n\r]*,")
 _LONGEST_KEY: Final = 256
-_EVENTS: Final = "\0events"
-"""Stands for all events where the text around them is parsed."""
+_EVENTS: Final = f"\0events{os.urandom(8).hex()}"
+"""Stands for all events where the text around them is parsed; no file can have foreseen it."""
 _WINDOW: Final = 1 << 14
 _FEW: Final = 1 << 20
 """Bytes of a file that are read before threads have started."""
@@ -87,6 +90,9 @@ class _Reading:
         self._parser = EventParser()
         self._parser.count_replaced = bad_utf8
         self._steps: EventSteps | None = None
+        self._left_out = 0
+        """Objects that needed a repair in values of the header that were left out."""
+        self._readable = True
 
     def read(self) -> EventColumns:
         """Raises NotUtf8, or _TooOdd where Python must read the file instead."""
@@ -102,7 +108,7 @@ class _Reading:
             self._parse_gzip()
         while self._parser.state != State.CLOSED and self._parse():
             pass
-        header = self._header(head, self._feed.rest())
+        header = self._header(head, self._tail())
         if self._parser.odd_letters:
             raise _TooOdd
         if self._parser.count_replaced:
@@ -120,18 +126,49 @@ class _Reading:
         opening = _LIST.match(feed.bytes(_LONGEST_KEY))
         searched = 0
         while opening is None:
-            opening = _KEY.search(feed.bytes(), searched)
+            opening = _KEY.search(feed.view(), searched)
             if opening is None:
                 if feed.last or not _OBJECT.match(feed.bytes(_LONGEST_KEY)):
                     raise _TooOdd
                 searched = max(feed.size - _LONGEST_KEY, 0)
-                feed.more()
-        try:
-            head = feed.bytes(opening.end()).decode()
-        except UnicodeDecodeError:
-            raise NotUtf8 from None
+                feed.more(feed.size)  # twice as much: no byte is copied often
+        head = bytearray(feed.bytes(opening.end()))
         feed.use(opening.end())
-        return head
+        del opening  # it holds on to a view
+        if len(head) > LONGEST_HEADER and head.startswith(b"{"):
+            head[-1:] = b"0}"  # the events: what is left is an object
+            short = self._without_long_values(head)
+            if short is not None:
+                return f"{short[:-2]}["
+            head[-2:] = b"["
+        return _decoded(head)
+
+    def _tail(self) -> str:
+        """The text behind the bracket that closes the events."""
+        tail = self._feed.rest()
+        comma = _COMMA.match(tail) if len(tail) > LONGEST_HEADER else None
+        if comma:
+            at = comma.end()
+            del comma  # it holds on to the text
+            del tail[: at - 1]
+            tail[:1] = b"{"
+            short = self._without_long_values(tail)
+            if short is not None:
+                return f",{short[1:]}"
+            tail[:1] = b","
+            self._readable = False
+        return _decoded(tail)
+
+    def _without_long_values(self, text: bytearray) -> str | None:
+        found = shortened(text)
+        if found is None:
+            return None
+        self._left_out += found[1]
+        self.findings.note(
+            f"{self._path.name} has {len(text) >> 20} MiB of other values than events on one side of these: "
+            "of the longest ones only the first items of lists were read."
+        )
+        return found[0]
 
     def _parse_file(self, file: io.FileIO) -> None:
         """Read all up to the first damage, on as many threads as there are cores."""
@@ -175,7 +212,7 @@ class _Reading:
             except TextEnds:
                 size *= 8
         if event is not None:
-            _hand_over(event, self._parser)
+            hand_over(event, self._parser)
         self._feed.use(len(text[:end].encode()))
         self._parser.resume()
         return step in (Step.EVENT, Step.SKIPPED)
@@ -200,6 +237,8 @@ class _Reading:
             return place_in(stream, offset)
 
     def _header(self, head: str, tail: str) -> Event:
+        if self._steps is None and not self._readable:
+            self._one_by_one()
         if self._steps is None:
             objects = Objects()
             try:
@@ -212,10 +251,10 @@ class _Reading:
 
     def _whole(self, whole: Any, objects: Objects) -> Event:
         events = whole.pop("traceEvents", None) if isinstance(whole, dict) else whole
-        if events != [_EVENTS] or objects.repaired:
-            raise _TooOdd  # these are not the events that count, or not all
+        if events != [_EVENTS]:
+            raise _TooOdd  # these are not the events that count
         self.findings.count(Fault.ROWS_SKIPPED, self._parser.skipped)
-        self._count_repaired(self._parser.repaired)
+        self._count_repaired(self._parser.repaired + objects.repaired + self._left_out)
         return whole if isinstance(whole, dict) else {}
 
     def _damaged(self, head: str, tail: str, steps: EventSteps) -> Event:
@@ -236,6 +275,13 @@ class _Reading:
             self.findings.note(REPEATED_KEYS)
 
 
+def _decoded(text: bytearray) -> str:
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        raise NotUtf8 from None
+
+
 def _read_by_python(path: Path, findings: Findings) -> EventColumns:
     trace = read_chrome_json(path, plain_bytes(path), findings)
     parser = EventParser()
@@ -243,25 +289,5 @@ def _read_by_python(path: Path, findings: Findings) -> EventColumns:
         category = event.get("cat")
         if isinstance(category, str):
             event["cat"] = category.lower()  # of any alphabet, where the parser knows one
-        _hand_over(event, parser)
+        hand_over(event, parser)
     return EventColumns(trace.header, parser)
-
-
-def _hand_over(event: Event, parser: EventParser) -> None:
-    if not _accepted(event, parser):  # nested deeper than the parser goes, where nothing is of use
-        flat = {key: value for key, value in event.items() if key == "args" or not _nests(value)}
-        args = event.get("args")
-        if isinstance(args, dict):
-            flat["args"] = {key: value for key, value in args.items() if not _nests(value)}
-        _accepted(flat, parser)
-
-
-def _nests(value: object) -> bool:
-    return isinstance(value, (dict, list))
-
-
-def _accepted(event: Event, parser: EventParser) -> bool:
-    try:
-        return parser.accept(json.dumps(event).encode())
-    except RecursionError:
-        return False

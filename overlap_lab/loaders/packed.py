@@ -17,7 +17,7 @@ _PIECE: Final = 1 << 20
 _ZSTD_PIECE: Final = 1 << 12
 """Packed bytes given to zstd at once: it makes at most 32768 bytes of one, and cannot be told to stop."""
 _MAX_BYTES: Final = 8 << 30
-_FREE_BYTES: Final = 256 << 20
+_FREE_BYTES: Final = 64 << 20
 _MAX_RATIO: Final = 300
 """Real traces pack 10 to 40 times; DEFLATE itself reaches 1032, which only a hostile file needs."""
 

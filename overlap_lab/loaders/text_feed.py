@@ -98,19 +98,20 @@ class TextFeed:
         kept = self.size
         if self._end + size <= len(self._buffer):
             return
-        buffer = self._buffer if kept + size <= len(self._buffer) else bytearray(2 * (kept + size))
+        larger = kept + size + min(kept + size, _READ)
+        buffer = self._buffer if kept + size <= len(self._buffer) else bytearray(larger)
         buffer[:kept] = self._buffer[self._begin : self._end]
         self._buffer, self._begin, self._end = buffer, 0, kept
 
-    def rest(self) -> str:
-        """All text behind what was used. Raises NotUtf8."""
-        parts = [self.bytes(), b"" if self.last else self._stream.readall()]
-        self._begin = self._end
+    def rest(self) -> bytearray:
+        """All bytes behind what was used."""
+        rest = bytearray(self.bytes())
+        while not self.last and (piece := self._stream.read(4 * _READ)):
+            rest += piece
+        self._buffer = bytearray()
+        self._begin = self._end = 0
         self.last = True
-        try:
-            return b"".join(parts).decode()
-        except UnicodeDecodeError:
-            raise NotUtf8 from None
+        return rest
 
     def text(self, size: int) -> tuple[str, bool]:
         """Text of about `size` bytes, and whether the file ends with it. Raises NotUtf8."""

@@ -7,6 +7,7 @@
 #include "event_parser.h"
 #include "event_parts.h"
 #include "gzip_text.h"
+#include "long_members.h"
 #include "threads.h"
 
 namespace nb = nanobind;
@@ -82,6 +83,24 @@ bool accept(EventParser& parser, const nb::bytes& event) {
   return parser.accept({event.c_str(), event.size()});
 }
 
+nb::object long_values(nb::handle text, size_t least) {
+  const Lent lent(text);
+  if (lent.size() < kMembersMargin) throw nb::value_error("the text has no margin behind it");
+  LongMembers found;
+  bool whole = false;
+  {
+    nb::gil_scoped_release released;
+    const size_t size = lent.size() - kMembersMargin;
+    whole = long_members(lent.data(), size, least, fastest_path(), found);
+  }
+  if (!whole) return nb::none();
+  nb::list values;
+  for (const LongMembers::Span& span : found.values) {
+    values.append(nb::make_tuple(span.begin, span.end, span.repaired));
+  }
+  return values;
+}
+
 nb::dict columns(EventParser& parser) {
   EventTable& table = parser.table;
   nb::dict all;
@@ -137,6 +156,7 @@ void add_parser(nb::module_& m) {
       .value("STOPPED", State::stopped)
       .value("CLOSED", State::closed)
       .value("NOT_UTF8", State::not_utf8);
+  m.def("long_members", &long_values, "text"_a, nb::kw_only(), "least"_a);
   nb::class_<EventParser>(m, "EventParser")
       .def(nb::init<Path>(), "path"_a = fastest_path())
       .def("parse", &parse, "text"_a, "last"_a)

@@ -17,7 +17,7 @@ constexpr size_t kInput = 1 << 17;
 constexpr size_t kLongestHead = 1 << 16;
 // As `loaders/packed.py`, which says what is wrong with such a file.
 constexpr uint64_t kMostBytes = uint64_t{8} << 30;
-constexpr uint64_t kFreeBytes = uint64_t{256} << 20;
+constexpr uint64_t kFreeBytes = uint64_t{64} << 20;
 constexpr uint64_t kMostRatio = 300;
 
 constexpr uint8_t kHeadChecksum = 2, kExtra = 4, kName = 8, kComment = 16, kReserved = 0xe0;
