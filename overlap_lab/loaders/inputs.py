@@ -18,6 +18,7 @@ from overlap_lab.errors import (
 )
 from overlap_lab.loaders.content import check_readable, head
 from overlap_lab.loaders.csv_sets import is_csv_name, prefix_of, set_of
+from overlap_lab.loaders.refused import named_refusal
 from overlap_lab.loaders.registry import Format, format_of
 
 if TYPE_CHECKING:
@@ -74,10 +75,13 @@ def _files_in(folder: Path) -> Iterator[Path]:
 def _inputs_in(folder: Path) -> tuple[TraceInput, ...]:
     found: list[TraceInput] = []
     refused: list[OverlapLabError] = []
+    unreadable = ""
     for count, place in enumerate(_folders(folder, _MAX_DEPTH)):
         if count == _MAX_FOLDERS:
             raise UsageError(f"{folder}: holds over {count} folders; give the folder of the captures")
-        files = [f for f in _files_in(place) if f.name.lower().endswith(_SUFFIXES)][:_MAX_FILES]
+        all_files = list(_files_in(place))
+        unreadable = unreadable or _unreadable_in(all_files)
+        files = [file for file in all_files if file.name.lower().endswith(_SUFFIXES)][:_MAX_FILES]
         seen: set[str] = set()
         for file in files:
             if is_csv_name(file):
@@ -96,9 +100,17 @@ def _inputs_in(folder: Path) -> tuple[TraceInput, ...]:
         return tuple(found)
     if refused:
         raise UnknownFormat(f"{folder}: no trace that can be read; {refused[0]}")
+    if unreadable:
+        raise UnknownFormat(f"{folder}: no trace that can be read; {unreadable}")
     raise TraceNotFound(
         f"{folder}: no trace in this folder (looked for .json, .csv, .db, .sqlite and .arrow)"
     )
+
+
+def _unreadable_in(files: list[Path]) -> str:
+    """Why the first file known as unreadable is not read; it may lie beside what was made of it."""
+    reasons = ((file, named_refusal(file)) for file in files)
+    return next((f"{file}: {reason}" for file, reason in reasons if reason), "")
 
 
 def _folders(folder: Path, depth: int) -> Iterator[Path]:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-__all__ = ["ARROW", "SQLITE", "refusal"]
+__all__ = ["ARROW", "SQLITE", "named_refusal", "refusal"]
 
 ARROW: Final = b"ARROW1\0\0"
 SQLITE: Final = b"SQLite format 3\0"
@@ -51,8 +51,13 @@ def refusal(path: Path, start: bytes) -> str | None:
     if b"KernelName" in header and b"BeginNs" in header:
         return _ROCPROF_V1
     packed = (why for magic, why in _PACKED.items() if start.startswith(magic))
-    named = (why for suffix, why in _SUFFIXES.items() if path.name.endswith(suffix))
-    return next(packed, None) or next(named, None)
+    return next(packed, None) or named_refusal(path)
+
+
+def named_refusal(path: Path) -> str | None:
+    """What a file is, and what to do, where only its name says so; None for other names."""
+    name = path.name.lower().removesuffix(".gz").removesuffix(".zst")
+    return next((why for suffix, why in _SUFFIXES.items() if name.endswith(suffix)), None)
 
 
 def _arrow(path: Path, start: bytes) -> str | None:

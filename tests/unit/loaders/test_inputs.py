@@ -117,6 +117,18 @@ def test_a_folder_of_refused_traces_says_why(tmp_path: Path) -> None:
         load(tmp_path)
 
 
+def test_a_folder_of_one_unread_file_names_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "run.nsys-rep").write_bytes(b"\x0a\x0b\x0c")
+    with pytest.raises(UnknownFormat, match="nsys export --type sqlite"):
+        load(tmp_path)
+
+
+def test_what_was_converted_is_read_beside_what_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "run.pftrace").write_bytes(b"\x0a\x0b\x0c")
+    (tmp_path / "run.json").write_text(PLAIN)
+    assert names(tmp_path) == ["run.json"]
+
+
 def test_a_circle_of_links_is_named(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
@@ -216,7 +228,7 @@ def test_a_known_format_without_reader_names_the_way_out(tmp_path: Path, start: 
         load(path)
 
 
-@pytest.mark.parametrize("name", ["a.pftrace", "a.otf2", "a.nsys-rep"])
+@pytest.mark.parametrize("name", ["a.pftrace", "a.otf2", "a.nsys-rep", "A.PFTRACE"])
 def test_binary_formats_are_known_by_their_suffix(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(b"\x0a\x0b\x0c" * 10)
