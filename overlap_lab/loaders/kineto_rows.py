@@ -31,6 +31,8 @@ from overlap_lab.trace import DEFAULTS, Column, constant
 __all__ = ["KinetoRows", "kineto_rows"]
 
 _FAR: Final = 1 << 62
+_NAMED_CATEGORIES: Final = 20
+"""Notes on so many categories; real files have about ten, a hostile one as many as events."""
 _PROCESSES: Final = np.iinfo(np.int32)
 
 
@@ -123,8 +125,13 @@ def _tell_left_out(unknown: dict[str, int], findings: Findings) -> bool:
     for token, count in unknown.items():
         category = str(decoded(token)).lower()
         counts[category] = counts.get(category, 0) + count
-    for category, count in counts.items():
+    named = list(counts.items())[:_NAMED_CATEGORIES]
+    for category, count in named:
         findings.note(f"{count} events of category {category!r} are of no known kind and were left out.")
+    rest = sum(counts.values()) - sum(count for _, count in named)
+    if rest:
+        others = len(counts) - len(named)
+        findings.note(f"{rest} events of {others} more categories are of no known kind and were left out.")
     return bool(counts)
 
 

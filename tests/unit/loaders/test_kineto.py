@@ -276,6 +276,13 @@ def test_events_of_another_writer_are_refused(tmp_path: Path) -> None:
         load_events(tmp_path, event)
 
 
+def test_a_file_of_many_unknown_categories_has_few_notes(tmp_path: Path) -> None:
+    odd = [{**call("x", "1"), "cat": f"c{i}"} for i in range(100)]
+    notes = load_events(tmp_path, call("cudaFree", "1"), *odd).source.notes
+    assert len(notes) == 21
+    assert notes[-1].startswith("80 events of 80 more categories")
+
+
 def test_events_may_come_after_a_long_header(tmp_path: Path) -> None:
     text = json.dumps({"metadata": {"rpd": "x" * 100_000}, "traceEvents": [call("cudaFree", "1")]})
     assert len(load_text(tmp_path, text)) == 1
