@@ -93,7 +93,7 @@ sanitize-readers: $(VENV)/.test
 
 # Of all builds of a source file in that folder together.
 coverage-native: $(VENV)/.test
-	@$(BIN)/cmake -S . -B build/coverage -G Ninja -DHIP_EXT_TARGET=host -DOVERLAP_LAB_COVERAGE=ON -DCMAKE_BUILD_TYPE=Debug \
+	@$(BIN)/cmake -S . -B build/coverage -G Ninja -DHIP_EXT_TARGET=host -DOVERLAP_LAB_COVERAGE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	    -DPython_EXECUTABLE=$(abspath $(BIN))/python \
 	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja >build/coverage.log 2>&1 || { cat build/coverage.log; exit 1; }
 	@$(BIN)/cmake --build build/coverage --target _native native_tests

@@ -67,16 +67,18 @@ nb::object take(const Plain& values, const Order& order) {
   const size_t size = order.size();
   check_rows(order, values.size());
   const Fresh fresh(size, values.dtype());
-  nb::gil_scoped_release released;
-  with_width(values.itemsize(), [&](auto zero) {
-    using Value = decltype(zero);
-    const auto* from = static_cast<const Value*>(values.data());
-    auto* to = static_cast<Value*>(fresh.memory);
-    const uint32_t* row = order.data();
-    for_parts(size, kGatherGrain, [=](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) to[i] = from[row[i]];
+  {
+    nb::gil_scoped_release released;
+    with_width(values.itemsize(), [&](auto zero) {
+      using Value = decltype(zero);
+      const auto* from = static_cast<const Value*>(values.data());
+      auto* to = static_cast<Value*>(fresh.memory);
+      const uint32_t* row = order.data();
+      for_parts(size, kGatherGrain, [=](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i) to[i] = from[row[i]];
+      });
     });
-  });
+  }
   return fresh.array;
 }
 
@@ -110,15 +112,17 @@ nb::object spread(const Plain& values, const Order& places, size_t size, const P
     throw std::invalid_argument("spread: a place for each value and one other value are wanted");
   }
   const Fresh fresh(size, values.dtype());
-  nb::gil_scoped_release released;
-  with_width(values.itemsize(), [&](auto zero) {
-    using Value = decltype(zero);
-    auto* to = static_cast<Value*>(fresh.memory);
-    const Value absent = *static_cast<const Value*>(other.data());
-    for_parts(size, kGatherGrain,
-              [=](size_t begin, size_t end) { std::fill(to + begin, to + end, absent); });
-    put(to, static_cast<const Value*>(values.data()), places.data(), places.size());
-  });
+  {
+    nb::gil_scoped_release released;
+    with_width(values.itemsize(), [&](auto zero) {
+      using Value = decltype(zero);
+      auto* to = static_cast<Value*>(fresh.memory);
+      const Value absent = *static_cast<const Value*>(other.data());
+      for_parts(size, kGatherGrain,
+                [=](size_t begin, size_t end) { std::fill(to + begin, to + end, absent); });
+      put(to, static_cast<const Value*>(values.data()), places.data(), places.size());
+    });
+  }
   return fresh.array;
 }
 

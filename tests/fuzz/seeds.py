@@ -98,9 +98,9 @@ def _records() -> Iterator[bytes]:
         (b"\x02\x20\x00", sdk_json.document(sdk_json.one_process(hip_api=calls)), None),
     ):
         yield settings + json.dumps(made, indent=indent).encode()
-    for place in (700, 1500):
-        last = sdk_json.document(sdk_json.one_process(hip_api=calls, hsa_api=calls))
-        yield b"\x84" + place.to_bytes(2, "little") + json.dumps(last).encode()
+    last = json.dumps(sdk_json.document(sdk_json.one_process(hip_api=calls, hsa_api=calls))).encode()
+    for place in (300, 900):  # behind the first record
+        yield b"\x84" + (last.index(b"hip_api") + place).to_bytes(2, "little") + last
     small = {"buffer_records": {"hip_api": calls[:5]}, "kernel_symbols": names, "strings": {}}
     yield b"\x01\x08\x00" + json.dumps(sdk_json.document(small)).encode()
     yield b"\x06\x50\x00" + json.dumps(sdk_json.document(small, small), indent=4).encode()
