@@ -130,13 +130,6 @@ void add_parts(nb::module_& m) {
 
 NB_MODULE(_native, m) {
   m.doc() = "The readers' core: text in, columns out. See _native.pyi.";
-  nb::list offered;
-  for (const char* name :
-       {"EventParser", "Path", "State", "fastest_path", "integer", "nanoseconds", "nesting_depth",
-        "path_supported", "scan", "thread_count", "unescaped", "unsigned_integer"}) {
-    offered.append(name);
-  }
-  m.attr("__all__") = offered;
   overlap_native::add_parts(m);
   overlap_native::add_parser(m);
   overlap_native::add_sqlite(m);
@@ -146,4 +139,10 @@ NB_MODULE(_native, m) {
   overlap_native::add_gathers(m);
   overlap_native::add_records(m);
   overlap_native::add_inflate(m);
+  nb::list offered;
+  for (nb::handle name : nb::list(m.attr("__dict__").attr("keys")())) {
+    if (nb::cast<std::string_view>(name).front() != '_') offered.append(name);
+  }
+  offered.attr("sort")();
+  m.attr("__all__") = offered;
 }
