@@ -1,8 +1,6 @@
 #include "csv_masks.h"
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "avx2_bytes.h"
 
 namespace overlap_native {
 
@@ -24,25 +22,12 @@ void masks_scalar(const char* text, size_t count, CsvMasks* out) {
 
 #if defined(__x86_64__)
 
-struct Avx2 {
-  __m256i low, high;
-
-  __attribute__((target("avx2"))) static uint64_t joined(__m256i low, __m256i high) {
-    return static_cast<uint32_t>(_mm256_movemask_epi8(low)) |
-           static_cast<uint64_t>(static_cast<uint32_t>(_mm256_movemask_epi8(high))) << 32;
-  }
-  __attribute__((target("avx2"))) uint64_t equal(char byte) const {
-    const __m256i all = _mm256_set1_epi8(byte);
-    return joined(_mm256_cmpeq_epi8(low, all), _mm256_cmpeq_epi8(high, all));
-  }
-};
-
 __attribute__((target("avx2"))) void masks_avx2(const char* text, size_t count, CsvMasks* out) {
   for (size_t block = 0; block < count; ++block, text += 64) {
     const auto* from = reinterpret_cast<const __m256i*>(text);
-    const Avx2 bytes{_mm256_loadu_si256(from), _mm256_loadu_si256(from + 1)};
+    const Avx2Bytes bytes{_mm256_loadu_si256(from), _mm256_loadu_si256(from + 1)};
     out[block] = {bytes.equal('"'), bytes.equal(','), bytes.equal('\n') | bytes.equal('\r'),
-                  Avx2::joined(bytes.low, bytes.high) | bytes.equal('\0')};
+                  Avx2Bytes::joined(bytes.low, bytes.high) | bytes.equal('\0')};
   }
 }
 
