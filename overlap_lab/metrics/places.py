@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from overlap_lab.columns import Ints
 from overlap_lab.metrics.context import Context
 from overlap_lab.native import innermost_rows
 from overlap_lab.schema import Kind
+from overlap_lab.trace import Trace
 
-__all__ = ["around_waits", "relative_start_ns"]
+__all__ = ["around_waits", "names_of", "relative_start_ns"]
 
 
 def around_waits(context: Context, kind: Kind) -> list[str | None]:
@@ -18,7 +22,17 @@ def around_waits(context: Context, kind: Kind) -> list[str | None]:
         kind,
         (waits.thread, waits.start, waits.end),
     )
-    return [trace.name_of(row) if row >= 0 else None for row in rows.tolist()]
+    if bool((rows < 0).all()):
+        return [None] * rows.size
+    names = names_of(trace, rows)
+    return [name if row >= 0 else None for name, row in zip(names, rows.tolist(), strict=True)]
+
+
+def names_of(trace: Trace, rows: Ints) -> list[str]:
+    """The name of each row, empty where it has none."""
+    codes, which = np.unique(trace.name[rows], return_inverse=True)
+    names = np.array([trace.names[code] if code >= 0 else "" for code in codes.tolist()], object)
+    return list(names[which].tolist())
 
 
 def relative_start_ns(context: Context) -> int:

@@ -41,6 +41,9 @@ _WHOLE_DEVICE = (
 )
 """Calls that no stream bounds, whatever stream number a tool wrote beside them."""
 
+_Key = tuple[int, int, int | None]
+"""(owner, device, stream or None for the whole device) of a set of ops."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Feeds:
@@ -78,8 +81,8 @@ class Scopes:
     set_id: Ints
     """Index into `sets`."""
     sets: tuple[OpSet, ...]
-    keys: tuple[tuple[int, int, int | None], ...]
-    """(owner, device, stream or None for the whole device) of each set."""
+    keys: tuple[_Key, ...]
+    """Which each set is of."""
     limit: Ints
     """Only ops enqueued before this count: the call's start, or the record of the event it waits for."""
     from_null: Mask
@@ -179,27 +182,34 @@ def _last_of_each_kind(trace: Trace, links: Link, ops: Ops, linked: Ints, group:
 
 def scopes_of(trace: Trace, ops: Ops, feeds: Feeds, calls: Ints, own: OwnOps) -> Scopes:
     """The scope of each call, in the order of `calls`; `own` are the ops that they made."""
+    kinds, keys_of, limit = _kinds(trace, ops, feeds, calls, own)
+    numbers: dict[_Key, int] = {}
+    flat = np.array([numbers.setdefault(key, len(numbers)) for keys in keys_of for key, _ in keys], np.int64)
+    flat_null = np.array([from_null for keys in keys_of for _, from_null in keys], np.bool_)
+    lengths = np.array([len(keys) for keys in keys_of], np.int64)
+    if bool((lengths == 1).all()):
+        call, at = np.arange(calls.size), kinds
+    else:
+        begin = gather(np.cumsum(lengths) - lengths, kinds)
+        call, at = spread(begin, begin + gather(lengths, kinds))
+        limit = gather(limit, call)
+    sets = tuple(ops.of_device(k[0], k[1]) if k[2] is None else ops.of_stream(*k[:2], k[2]) for k in numbers)
+    return Scopes(call, gather(flat, at), sets, tuple(numbers), limit, gather(flat_null, at))
+
+
+def _kinds(
+    trace: Trace, ops: Ops, feeds: Feeds, calls: Ints, own: OwnOps
+) -> tuple[Ints, list[list[tuple[_Key, bool]]], Ints]:
+    """The number of each call's kind, the sets that each kind depends on, and each call's enqueue limit."""
     stream, limit = _named_streams(trace, ops, calls)
     device = _device(trace, ops, own, calls)
     thread, owner = gather(ops.thread, calls), ops.row_owner(calls)
     kinds = dense_codes(thread, owner, device, stream)
-    numbers: dict[tuple[int, int, int | None], int] = {}
-    wanted: list[list[int]] = []
-    nulls: list[list[bool]] = []
-    samples = distinct(kinds)
-    for sample in samples.tolist():
+    keys_of = []
+    for sample in distinct(kinds).tolist():
         devices = _devices(feeds, int(device[sample]), int(thread[sample]), int(owner[sample]))
-        keys = _keys(trace, ops, int(owner[sample]), devices, int(stream[sample]))
-        wanted.append([numbers.setdefault(key, len(numbers)) for key, _ in keys])
-        nulls.append([from_null for _, from_null in keys])
-    lengths = np.array([len(each) for each in wanted], np.int64)
-    counts = gather(lengths, kinds) if calls.size else np.zeros(0, np.int64)
-    begin = gather(np.cumsum(lengths) - lengths, kinds) if calls.size else counts
-    call, at = spread(begin, begin + counts)
-    flat = np.array([number for each in wanted for number in each], np.int64)
-    flat_null = np.array([value for each in nulls for value in each], np.bool_)
-    sets = tuple(ops.of_device(k[0], k[1]) if k[2] is None else ops.of_stream(*k[:2], k[2]) for k in numbers)
-    return Scopes(call, gather(flat, at), sets, tuple(numbers), gather(limit, call), gather(flat_null, at))
+        keys_of.append(_keys(trace, ops, int(owner[sample]), devices, int(stream[sample])))
+    return kinds, keys_of, limit
 
 
 def _device(trace: Trace, ops: Ops, own: OwnOps, calls: Ints) -> Ints:
@@ -217,12 +227,12 @@ def _devices(feeds: Feeds, named: int, thread: int, owner: int) -> tuple[int, ..
 
 def _keys(
     trace: Trace, ops: Ops, owner: int, devices: tuple[int, ...], stream: int
-) -> list[tuple[tuple[int, int, int | None], bool]]:
+) -> list[tuple[_Key, bool]]:
     if stream == ABSENT:
         return [((owner, device, None), False) for device in devices]
     if stream not in trace.source.null_streams:
         return [((owner, device, stream), False) for device in devices]
-    keys: list[tuple[tuple[int, int, int | None], bool]] = []
+    keys: list[tuple[_Key, bool]] = []
     for device in devices:
         for other in ops.streams.get((owner, device), ()):
             if other not in trace.source.nonblocking_streams or other == stream:

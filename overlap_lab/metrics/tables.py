@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from overlap_lab.metrics.drained import waited_devices
 from overlap_lab.metrics.drains import device_drains, drains_inside, stream_drains
 from overlap_lab.metrics.idle import device_idle, idle_segments
 from overlap_lab.metrics.overlap import overlap
-from overlap_lab.metrics.places import around_waits, relative_start_ns
+from overlap_lab.metrics.places import around_waits, names_of, relative_start_ns
 from overlap_lab.metrics.waits import REASONS
 from overlap_lab.quality import Quality
 from overlap_lab.report import Cell, Column, ColumnRows, Table
@@ -77,7 +78,7 @@ def _waits_table(context: Context, places: _Places) -> Table:
         waits.start[keep],
         _cells(_known(trace.process[rows].astype(np.int64), ABSENT_PROCESS)),
         _cells(_known(trace.thread[rows], ABSENT)),
-        _cells([trace.name_of(row) for row in rows.tolist()]),
+        _cells(names_of(trace, rows)),
         np.array([str(reason) for reason in REASONS], object)[waits.reason[keep]],
         waits.explicit[keep],
         (end - start)[keep],
@@ -117,14 +118,15 @@ def _consequences(context: Context) -> tuple[Ints, Mask, Mask, Ints]:
 def calls_table(waits: Table) -> Table:
     """Waits by call, reason and place, the costliest first."""
     names = [column.name for column in waits.columns]
-    keys = [names.index(name) for name in ("call", "reason", "range", "op")]
-    counted = [names.index(name) for name in ("blocked", "drained", "idle_caused")]
+    key_of = itemgetter(*(names.index(name) for name in ("call", "reason", "range", "op")))
+    counted_of = itemgetter(*(names.index(name) for name in ("blocked", "drained", "idle_caused")))
     totals: dict[tuple[Cell, ...], list[int]] = {}
     for row in waits.rows:
-        total = totals.setdefault(tuple(row[at] for at in keys), [0, 0, 0, 0])
+        total = totals.setdefault(key_of(row), [0, 0, 0, 0])
         total[0] += 1
-        for place, at in enumerate(counted, start=1):
-            total[place] += int(row[at] or 0)
+        for place, more in enumerate(counted_of(row), start=1):
+            if more:
+                total[place] += int(more)
     rows = [(*key[:2], *total, *key[2:]) for key, total in totals.items()]
     rows.sort(key=lambda row: (-int(row[5] or 0), -int(row[3] or 0), str(row)))
     return table(
@@ -151,7 +153,7 @@ def _drains_table(context: Context, places: _Places) -> Table:
             (drains.returned - drains.start)[keep].tolist(),
             (drains.enqueued - drains.returned)[keep].tolist(),
             (drains.end - drains.enqueued)[keep].tolist(),
-            [context.trace.name_of(row) for row in call.tolist()],
+            names_of(context.trace, call),
             *([names[at] for at in wait.tolist()] for names in places),
             lead,
             recovery,
