@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 __all__ = ["api", "copy", "document", "kernel", "one_process"]
@@ -61,7 +62,7 @@ def one_process(pid: int = 4001, **lists: Any) -> dict[str, Any]:
                 "name": "gfx942",
             },
         ],
-        "strings": {"buffer_records": KINDS, "marker_api": [{"key": 20, "value": "pack_meta"}]},
+        "strings": {"buffer_records": deepcopy(KINDS), "marker_api": [{"key": 20, "value": "pack_meta"}]},
         "kernel_symbols": [
             {"size": 0, "kernel_id": 0, "kernel_name": "", "formatted_kernel_name": "0"},
             {"size": 1, "kernel_id": 8, "kernel_name": "k.kd", "formatted_kernel_name": "k(int)"},
