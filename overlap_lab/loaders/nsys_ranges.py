@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -31,8 +30,8 @@ _TYPES: Final = {
 _UNWANTED: Final = 63
 _RANGES: Final = ("NvtxPushPopRange", "NvtxStartEndRange", "NvtxtPushPopRange", "NvtxtStartEndRange")
 _MARKS: Final = ("NvtxMark", "NvtxtMark")
-_FRAMEWORK_OP: Final = re.compile(r"(.+?)(?:, (?:seq|op_id|sizes) = .*)$", re.DOTALL)
-"""How torch's emit_nvtx names ops: "aten::add, seq = 12, op_id = 99"."""
+_NUMBERED: Final = (", seq = ", ", op_id = ", ", sizes = ")
+"""What ends the name in what torch's emit_nvtx writes of ops: "aten::add, seq = 12, op_id = 99"."""
 
 
 def add_ranges(tables: NsysTables, builder: TraceBuilder, findings: Findings, *, last_ns: int) -> None:
@@ -66,8 +65,9 @@ def _named(
     first, place = together(text, text_id, kind)
     ids = text_id.values[text_id.codes[first]]
     strings = tables.strings(ids)
-    pairs = zip(map(text.text, text.codes[first].tolist()), ids.tolist(), strict=True)
-    kinds, names = _classed([own or strings.get(number) or "range" for own, number in pairs])
+    texts = [*text.texts, ""]  # NO_TEXT is the last one's place
+    pairs = zip(text.codes[first].tolist(), ids.tolist(), strict=True)
+    kinds, names = _classed([texts[own] or strings.get(number) or "range" for own, number in pairs])
     wanted = np.isin(kind.values, _numbers(types, (*_RANGES, *_MARKS)))
     return place, names, np.where(wanted[kind.codes[first]], kinds, _UNWANTED).astype(np.uint8)
 
@@ -93,10 +93,12 @@ def _ends(rows: TableColumns, types: Mapping[int, str], last_ns: int, findings: 
 
 def _classed(texts: list[str]) -> tuple[Column, list[str]]:
     """Kind and name of each text: torch's own ops are told by their suffix, which numbers every call."""
-    kinds, names = np.full(len(texts), Kind.RANGE, np.uint8), texts.copy()
+    names, ops = texts.copy(), []
     for row, text in enumerate(texts):
-        found = _FRAMEWORK_OP.match(text) if " = " in text else None
-        if found:
-            names[row] = found[1]
-            kinds[row] = Kind.CPU_OP
+        ends = [end for word in _NUMBERED if (end := text.find(word, 1)) > 0] if " = " in text else ()
+        if ends:
+            names[row] = text[: min(ends)]
+            ops.append(row)
+    kinds = np.full(len(texts), Kind.RANGE, np.uint8)
+    kinds[ops] = Kind.CPU_OP
     return kinds, names
