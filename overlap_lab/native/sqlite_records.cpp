@@ -40,11 +40,12 @@ bool described(uint64_t serial, uint64_t offset, StoredValue& value) {
 
 }  // namespace
 
-Record::Record(const PageFile& file, const std::vector<StoredColumn>& wanted)
-    : file_(file), values_(wanted.size()) {
+Record::Record(const PageFile& file, const std::vector<StoredColumn>& wanted) : file_(file) {
+  for (Shape& shape : shapes_) shape.values.resize(wanted.size());
+  values_ = shapes_[shape_].values.data();
   for (size_t column = 0; column < wanted.size(); ++column) {
     if (wanted[column].place == kRowid) {
-      values_[column].type = Stored::rowid;
+      for (Shape& shape : shapes_) shape.values[column].type = Stored::rowid;
     } else {
       order_.push_back({wanted[column].place, column});
     }
@@ -66,7 +67,10 @@ bool Record::open(const uint8_t* page, size_t cell) {
   if (at + local + (overflows ? kLink : 0) > content) return false;
   body_ = page + at;
   const uint32_t overflow = overflows ? big_endian(body_ + local, kLink) : 0;
-  if (!same_header(body_)) {
+  shape_ = payload_ % kShapes;
+  const Shape& shape = shapes_[shape_];
+  values_ = shape.values.data();
+  if (!has(shape, body_)) {
     uint64_t size = 0;
     varint(body_, size);
     if (size > payload_) return false;
@@ -74,18 +78,19 @@ bool Record::open(const uint8_t* page, size_t cell) {
     if (!parse(body_, size)) return false;
     keep_header(body_, size);
   }
-  return needed_ <= local || gather(page + at, local, needed_, overflow);
+  return shape.needed <= local || gather(page + at, local, shape.needed, overflow);
 }
 
-bool Record::same_header(const uint8_t* header) const {
-  return known_size_ != 0 && payload_ == known_payload_ &&
-         std::memcmp(header, known_.data(), known_size_) == 0;
+bool Record::has(const Shape& shape, const uint8_t* header) const {
+  return shape.size != 0 && payload_ == shape.payload &&
+         std::memcmp(header, shape.header.data(), shape.size) == 0;
 }
 
 void Record::keep_header(const uint8_t* header, size_t size) {
-  known_size_ = size <= known_.size() && body_ != gathered_.data() ? size : 0;
-  if (known_size_ != 0) std::memcpy(known_.data(), header, size);
-  known_payload_ = payload_;
+  Shape& shape = shapes_[shape_];
+  shape.size = size <= shape.header.size() && body_ != gathered_.data() ? size : 0;
+  if (shape.size != 0) std::memcpy(shape.header.data(), header, size);
+  shape.payload = payload_;
 }
 
 bool Record::parse(const uint8_t* header, size_t size) {
@@ -93,19 +98,20 @@ bool Record::parse(const uint8_t* header, size_t size) {
   size_t at = varint(header, serial);  // the size itself
   uint64_t offset = size;
   auto next = order_.begin();
-  known_size_ = 0;
+  Shape& shape = shapes_[shape_];
+  shape.size = 0;
   if (at > size) return false;
   for (int place = 0; next != order_.end() && at < size; ++place) {
     at += varint(header + at, serial);
     StoredValue value;
     if (at > size || !described(serial, offset, value)) return false;
-    for (; next != order_.end() && next->place == place; ++next) values_[next->column] = value;
+    for (; next != order_.end() && next->place == place; ++next) shape.values[next->column] = value;
     offset += value.size;
     if (offset > payload_) return false;
   }
   if (at == size && offset != payload_) return false;
-  for (; next != order_.end(); ++next) values_[next->column].type = Stored::missing;
-  needed_ = offset;
+  for (; next != order_.end(); ++next) shape.values[next->column].type = Stored::missing;
+  shape.needed = offset;
   return true;
 }
 

@@ -74,26 +74,35 @@ class Record {
     size_t column;
   };
 
+  /// What a header says. Rows of several shapes take turns, mostly of different sizes.
+  struct Shape {
+    std::vector<StoredValue> values;
+    uint64_t payload = 0;
+    uint64_t needed = 0;  // bytes of the record up to the last wanted value
+    size_t size = 0;      // of the header; 0: none is kept
+    std::array<uint8_t, 64> header{};
+  };
+  static constexpr size_t kShapes = 16;
+
   uint64_t eight(size_t offset) const {
     uint64_t raw;
     std::memcpy(&raw, body_ + offset, sizeof raw);
     return __builtin_bswap64(raw);
   }
   bool parse(const uint8_t* header, size_t size);
-  bool same_header(const uint8_t* header) const;
+  /// Whether the header is the one that the shape is of.
+  bool has(const Shape& shape, const uint8_t* header) const;
   void keep_header(const uint8_t* header, size_t size);
   bool gather(const uint8_t* local, size_t size, uint64_t wanted, uint32_t overflow);
 
   const PageFile& file_;
   std::vector<Place> order_;  // the wanted values as a record has them
-  std::vector<StoredValue> values_;
+  std::array<Shape, kShapes> shapes_;
+  size_t shape_ = 0;                     // of the row
+  const StoredValue* values_ = nullptr;  // of that shape
   const uint8_t* body_ = nullptr;
   int64_t rowid_ = 0;
   uint64_t payload_ = 0;
-  uint64_t needed_ = 0;  // bytes of the record up to the last wanted value
-  uint64_t known_payload_ = 0;
-  size_t known_size_ = 0;  // of the header that `values_` are of; 0: none
-  std::array<uint8_t, 64> known_{};
   std::vector<uint8_t> gathered_;
   std::vector<uint8_t> page_;
 };
