@@ -193,6 +193,17 @@ def scatter(
     A block is a value per row, or values and per row the place of its own among them.
     """
 
+def block_order(
+    start_ns: list[npt.NDArray[np.int64]], end_ns: list[npt.NDArray[np.int64]]
+) -> (
+    tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.int64]] | None
+):
+    """The order in time of rows in blocks, the place that each row comes to, and both times in that order.
+
+    Rows that start together are in order of falling ends, then as they are. None where the starts are too far
+    apart for that many rows.
+    """
+
 def coded_numbers(column: _Column) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
     """Per row the place of its number among the distinct ones, and these, in the order in which they come."""
 
@@ -363,6 +374,7 @@ def callers_of(
     *,
     call: int,
     absent_process: int,
+    added: npt.NDArray[np.uint32] | None = None,
 ) -> _Ints:
     """For each wanted row the call of its id that started last before it; see `device_rows.call_rows`."""
 

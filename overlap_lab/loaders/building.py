@@ -10,7 +10,7 @@ import numpy as np
 
 from overlap_lab.errors import BrokenTrace
 from overlap_lab.loaders.coded_numbers import CodedNumbers
-from overlap_lab.native import distinct_numbers, places, scatter, take, time_order, times_fit
+from overlap_lab.native import block_order, distinct_numbers, scatter, take, time_order, times_fit
 from overlap_lab.schema import ABSENT, COLUMNS, EARLIEST_NS, LATEST_NS, LONGEST_NS, Fault, Kind
 from overlap_lab.trace import DEFAULTS, Column, Source, Trace, constant, possible_times
 
@@ -20,8 +20,9 @@ Columns = dict[str, Column]
 Block = Column | CodedNumbers
 _GIVEN: Final = tuple(name for name in COLUMNS if name != "depth")
 _MOST_ROWS: Final = 1 << 32
-_WHOLE: Final = ("kind", "start_ns", "end_ns", "process", "device", "stream", "copy_kind")
-"""Columns that loaders write into after the rows were gathered, and those that rows are ordered by."""
+_TIMES: Final = ("start_ns", "end_ns")
+_WHOLE: Final = ("kind", *_TIMES, "process", "device", "stream", "copy_kind")
+"""Columns that the work on rows in the order in which they were added needs as they are."""
 
 
 class Findings:
@@ -59,7 +60,9 @@ class TraceBuilder:
     def interned(self, names: Sequence[str]) -> Column:
         """The code of each name, for `add`."""
         index = self._names
-        return np.fromiter((index.setdefault(name, len(index)) for name in names), np.int32, len(names))
+        for name in dict.fromkeys(names):
+            index.setdefault(name, len(index))
+        return np.fromiter(map(index.__getitem__, names), np.int32, len(names))
 
     def add(self, kind: Kind, names: Sequence[str] | Block, **columns: Any) -> None:
         """Add one row per name or code; a column is an array of that length or one value for all rows.
@@ -94,6 +97,17 @@ class TraceBuilder:
         blocks, self._blocks = self._blocks, []
         return GatheredRows(blocks)
 
+    def ordered(self) -> GatheredRows:
+        """All rows, in the order of a trace where that is cheap; `columns` where it is not. Taken."""
+        blocks, self._blocks = self._blocks, []
+        times = [[np.ascontiguousarray(plain(block[name])) for block in blocks] for name in _TIMES]
+        found = block_order(*times)
+        if found is None or len(found[0]) >= _MOST_ROWS or not _fit(*found[2:]):
+            return GatheredRows(blocks)
+        for block in blocks:
+            del block["start_ns"], block["end_ns"]
+        return GatheredRows(blocks, found)
+
     def last_ns(self) -> int:
         """The latest end of all rows so far; 0 where there is none after it."""
         return max(0, *(int(plain(block["end_ns"]).max()) for block in self._blocks), 0)
@@ -103,41 +117,66 @@ class TraceBuilder:
         return tuple(self._names)
 
     def build(self, columns: GatheredRows, source: Source) -> Trace:
-        """The trace of these rows, whose columns are gone then. See `built`."""
+        """The trace of these rows. See `built`."""
+        if columns.added is None:
+            return self._put_in_order(columns, source)
+        return Trace.from_ordered({name: columns[name] for name in _GIVEN}, names=self.names(), source=source)
+
+    def _put_in_order(self, columns: GatheredRows, source: Source) -> Trace:
         start, end = columns["start_ns"], columns["end_ns"]
-        if start.size >= _MOST_ROWS or not times_fit(start, end, EARLIEST_NS, LATEST_NS, LONGEST_NS):
+        if start.size >= _MOST_ROWS or not _fit(start, end):
             return built({name: columns[name] for name in _GIVEN}, self.names(), source)
         kind, same = columns["kind"], np.zeros(256, np.uint8)
         order = time_order(start, end, kind, same, np.argsort(start, kind="stable"))
-        del start, end, kind
-        place = places(order)
-        ordered = {name: columns.taken(name, order, place) for name in _GIVEN}
+        ordered = {}
+        for name in _GIVEN:
+            column = columns[name]
+            ordered[name] = column if column.strides == (0,) else take(column, order)
         return Trace.from_ordered(ordered, names=self.names(), source=source)
+
+
+Order = tuple[Column, Column, Column, Column]
+"""Which row comes to each place, the place of each row, and both times in that order."""
 
 
 class GatheredRows(Columns):
     """Columns of rows that were added in blocks, each put together when it is asked for.
 
-    Those of one value cannot be written, but for those that loaders write into.
+    Those of one value take no memory and cannot be written.
     """
 
-    def __init__(self, blocks: list[dict[str, Block]]) -> None:
+    def __init__(self, blocks: list[dict[str, Block]], order: Order | None = None) -> None:
         super().__init__()
         self._blocks = blocks
         self._added = [(_only(block["kind"]), len(block["name"])) for block in blocks]
+        self.added: Column | None = order[0] if order else None
+        """Of rows that are in the order of a trace, when each was added; None for others."""
+        self._place = order[1] if order else None
+        if order:
+            self["start_ns"], self["end_ns"] = order[2:]
 
     def __missing__(self, name: str) -> Column:
-        self[name] = _joined(name, COLUMNS[name], [plain(block.pop(name)) for block in self._blocks])
+        blocks = [block.pop(name) for block in self._blocks]
+        if self._place is None:
+            self[name] = _joined(name, COLUMNS[name], [plain(block) for block in blocks])
+        else:
+            self[name] = _scattered(name, blocks, self._place)
         return self[name]
 
     def added_as(self, kinds: Collection[int], name: str) -> Column:
-        """A column of the rows that were added as these kinds."""
+        """A column of the rows that were added as these kinds, in the order in which they were."""
         found, at = [np.zeros(0, COLUMNS[name])], 0
         for (kind, size), block in zip(self._added, self._blocks, strict=True):
             if kind in kinds:
-                found.append(self[name][at : at + size] if name in self else plain(block[name]))
+                found.append(self._of_block(name, block, at, size))
             at += size
         return np.concatenate(found)
+
+    def _of_block(self, name: str, block: dict[str, Block], at: int, size: int) -> Column:
+        if name not in self:
+            return plain(block[name])
+        here = slice(at, at + size) if self._place is None else self._place[at : at + size]
+        return np.asarray(self[name][here])
 
     def distinct(self, name: str) -> Column:
         """The distinct numbers of a column, in no order."""
@@ -145,21 +184,6 @@ class GatheredRows(Columns):
             return distinct_numbers(self[name])
         found = [_distinct(block[name]) for block in self._blocks]
         return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
-
-    def taken(self, name: str, order: Column, place: Column) -> Column:
-        """A column in another order of rows; it is gone then. `place` says where each row comes to."""
-        if name in self:
-            column = self.pop(name)
-            return column if column.strides == (0,) else take(column, order)
-        blocks = [block.pop(name) for block in self._blocks]
-        value = _only(blocks[0]) if blocks else DEFAULTS.get(name, 0)
-        if value is not None and all(_only(block) == value for block in blocks):
-            return constant(value, order.size, COLUMNS[name])
-        whole = np.empty(order.size, COLUMNS[name])
-        values = [block.values if isinstance(block, CodedNumbers) else block for block in blocks]
-        codes = [block.codes if isinstance(block, CodedNumbers) else None for block in blocks]
-        scatter(whole, values, codes, place)
-        return whole
 
 
 def built(columns: Columns, names: tuple[str, ...], source: Source) -> Trace:
@@ -179,6 +203,22 @@ def built(columns: Columns, names: tuple[str, ...], source: Source) -> Trace:
     return Trace.from_columns(columns, names=names, source=source)
 
 
+def _fit(start: Column, end: Column) -> bool:
+    return times_fit(start, end, EARLIEST_NS, LATEST_NS, LONGEST_NS)
+
+
+def _scattered(name: str, blocks: list[Block], place: Column) -> Column:
+    """A column of all blocks in the order of rows that gives each row its place."""
+    value = _only(blocks[0])
+    if value is not None and all(_only(block) == value for block in blocks):
+        return constant(value, place.size, COLUMNS[name])
+    whole = np.empty(place.size, COLUMNS[name])
+    values = [block.values if isinstance(block, CodedNumbers) else block for block in blocks]
+    codes = [block.codes if isinstance(block, CodedNumbers) else None for block in blocks]
+    scatter(whole, values, codes, place)
+    return whole
+
+
 def _joined(name: str, dtype: np.dtype[Any], blocks: list[Column]) -> Column:
     if not blocks:
         return np.zeros(0, dtype)
@@ -191,7 +231,7 @@ def _joined(name: str, dtype: np.dtype[Any], blocks: list[Column]) -> Column:
 def built_in_order(columns: Columns, names: tuple[str, ...], source: Source) -> Trace:
     """As `built` of all columns but the depth, in rows that are in the order of a trace already."""
     start, end = columns["start_ns"], columns["end_ns"]
-    if times_fit(start, end, EARLIEST_NS, LATEST_NS, LONGEST_NS) or possible_times(start, end).all():
+    if _fit(start, end) or possible_times(start, end).all():
         return Trace.from_ordered(columns, names=names, source=source)
     return built(columns, names, source)
 

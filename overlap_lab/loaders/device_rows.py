@@ -12,12 +12,19 @@ from typing import Final
 import numpy as np
 
 from overlap_lab.columns import is_one_of, rows_of
-from overlap_lab.loaders.building import Columns, Findings
+from overlap_lab.loaders.building import Columns, Findings, GatheredRows
 from overlap_lab.native import callers_of
 from overlap_lab.schema import ABSENT, ABSENT_PROCESS, DEVICE_KINDS, NO_CORRELATION, Api, CopyKind, Kind
 from overlap_lab.trace import Column, Mask
 
-__all__ = ["adopt_processes", "call_rows", "class_blit_kernels", "copy_sides", "fill_copies_from_calls"]
+__all__ = [
+    "adopt_processes",
+    "call_rows",
+    "class_blit_kernels",
+    "copy_sides",
+    "fill_copies_from_calls",
+    "own",
+]
 
 _COPY_KERNEL: Final = re.compile(r"__amd_rocclr_(?:copy|read|write)(?:Buffer|Image)")
 _FILL_KERNEL: Final = re.compile(r"__amd_rocclr_fill(?:Buffer|Image)|hip_host_fill_buffer$")
@@ -28,8 +35,9 @@ _FILLS: Final = (Api.MEMSET, Api.MEMSET_ASYNC)
 def call_rows(columns: Columns, wanted: Column) -> Column:
     """For each wanted row, the row of the host call with its id that started last before it; -1 for none.
 
-    Where all calls start later it is the first. Ids are compared within a part, and within a process where
-    that of every call and wanted row with an id is known. The wanted rows are no calls.
+    Of several it is the one added last; where all calls start later, the first. Ids are compared within a
+    part, and within a process where that of every call and wanted row with an id is known. The wanted rows
+    are no calls.
     """
     return callers_of(
         columns["kind"],
@@ -40,7 +48,15 @@ def call_rows(columns: Columns, wanted: Column) -> Column:
         wanted,
         call=Kind.API,
         absent_process=ABSENT_PROCESS,
+        added=columns.added if isinstance(columns, GatheredRows) else None,
     )
+
+
+def own(columns: Columns, name: str) -> Column:
+    """A column that can be written: one of a single value is written out first."""
+    if not columns[name].flags.writeable:
+        columns[name] = columns[name].copy()
+    return columns[name]
 
 
 def adopt_processes(columns: Columns, group: Column) -> None:
@@ -54,14 +70,15 @@ def adopt_processes(columns: Columns, group: Column) -> None:
         return
     orphans &= is_one_of(columns["kind"], (*DEVICE_KINDS, Kind.SYNC, Kind.DEVICE_RANGE))
     calls = rows_of(columns["kind"], (Kind.API,))
-    process, part_of_call = columns["process"][calls], columns["part"][calls]
+    process = own(columns, "process")
+    of_call, part_of_call = process[calls], columns["part"][calls]
     for part in np.unique(columns["part"][orphans]).tolist():
         mine = orphans & (columns["part"] == part)
-        own = process[part_of_call == part]
-        if own.size and own.min() == own.max():
-            columns["process"][mine] = own[0]
-        elif own.size:
-            columns["process"][mine] = _elected(columns, mine, calls[part_of_call == part], group)
+        known = of_call[part_of_call == part]
+        if known.size and known.min() == known.max():
+            process[mine] = known[0]
+        elif known.size:
+            process[mine] = _elected(columns, mine, calls[part_of_call == part], group)
 
 
 def _elected(columns: Columns, mine: Mask, calls: Column, group: Column) -> Column:
@@ -99,9 +116,9 @@ def class_blit_kernels(columns: Columns, names: Sequence[str], findings: Finding
     api = np.where(linked >= 0, columns["api"][linked], Api.NONE)
     copies = np.isin(api, _COPIES)
     fills = np.isin(api, _FILLS)
-    columns["kind"][rows[copies]] = Kind.MEMCPY
-    columns["kind"][rows[fills]] = Kind.MEMSET
     if copies.any() or fills.any():
+        kind = own(columns, "kind")
+        kind[rows[copies]], kind[rows[fills]] = Kind.MEMCPY, Kind.MEMSET
         findings.note(
             f"{int(copies.sum())} copy and {int(fills.sum())} fill kernels of the ROCm runtime "
             "count as copies and memsets."
@@ -121,21 +138,26 @@ def fill_copies_from_calls(columns: Columns) -> None:
     kind = columns["copy_kind"]
     vague = np.isin(kind[rows], (CopyKind.UNKNOWN, CopyKind.DEVICE_TO_DEVICE))
     said = kind[linked] != CopyKind.UNKNOWN
-    _copy(kind, linked, rows, vague & said)
+    _copy(columns, "copy_kind", linked[vague & said], rows[vague & said])
     size = columns["bytes"]
     missing = (size[rows] == ABSENT) & (size[linked] != ABSENT)
-    _copy(size, linked, rows, missing)
+    _copy(columns, "bytes", linked[missing], rows[missing])
 
 
-def _copy(column: Column, source: Column, target: Column, wanted: Mask) -> None:
-    if wanted.any():  # else the column may be one that cannot be written
-        column[target[wanted]] = column[source[wanted]]
+def _copy(columns: Columns, name: str, source: Column, target: Column) -> None:
+    if target.size:
+        column = own(columns, name)
+        column[target] = column[source]
 
 
 def _calls_say_more(columns: Columns) -> bool:
     """Whether some host call knows a direction or a size."""
-    known = (columns["copy_kind"] != CopyKind.UNKNOWN) | (columns["bytes"] != ABSENT)
-    return bool((known & (columns["kind"] == Kind.API)).any())
+    calls = columns["kind"] == Kind.API
+    return any(
+        bool(((columns[name] != absent) & calls).any())
+        for name, absent in (("copy_kind", CopyKind.UNKNOWN), ("bytes", ABSENT))
+        if columns[name].strides != (0,) or columns[name][0] != absent
+    )
 
 
 def copy_sides(said: Column, source: Column, target: Column, gpus: set[int]) -> tuple[Column, Column]:

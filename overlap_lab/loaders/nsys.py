@@ -64,7 +64,7 @@ def read_nsys(path: Path) -> Trace:
         builder.add_timed(Kind.API, names, calls, findings)
         _add_overhead(tables, builder, findings)
         add_ranges(tables, builder, findings, last_ns=builder.last_ns())
-        rows = builder.columns()
+        rows = builder.ordered()
         if not rows["kind"].size:
             raise BrokenTrace(f"{path}: no CUDA or NVTX events; record with nsys profile --trace=cuda,nvtx")
         note_unmerged_log(path, findings)

@@ -98,7 +98,7 @@ def _trace(
             ColumnPart(number, tables, builder, provenance, findings),
             large_tables(path, tables) if path else None,
         )
-    rows = builder.columns()
+    rows = builder.ordered()
     if not rows["kind"].size:
         raise BrokenTrace(
             f"{', '.join(files) or 'rocpd connection'}: no trace events; was any of --hip-trace, "

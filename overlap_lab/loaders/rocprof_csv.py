@@ -24,6 +24,7 @@ from overlap_lab.loaders.device_rows import (
     class_blit_kernels,
     copy_sides,
     fill_copies_from_calls,
+    own,
 )
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, DEVICE_KINDS, CopyKind, Kind
 from overlap_lab.trace import Column, Source, Trace, constant
@@ -56,7 +57,7 @@ def read_rocprof_csv(files: Sequence[Path]) -> Trace:
     kinds = {parts[0].kind for parts in tables}
     while tables:  # each is given back when its rows are added
         reader.add(tables.pop(0), findings)
-    rows = builder.columns()
+    rows = builder.ordered()
     if not rows["kind"].size:
         raise BrokenTrace(_nothing(files, kinds))
     reader.complete(rows, files, findings)
@@ -213,7 +214,7 @@ class _Reader:
         if unknown.any():
             prefix = prefix_of(files[0]).rpartition("_")[2]
             if prefix.isdecimal() and int(prefix) < _PROCESSES:
-                rows["process"][unknown] = int(prefix)
+                own(rows, "process")[unknown] = int(prefix)
                 findings.note(f"The process id {prefix} is taken from the file name.")
         class_blit_kernels(rows, self._builder.names(), findings)
         fill_copies_from_calls(rows)

@@ -16,7 +16,7 @@ import numpy as np
 from overlap_lab.errors import BrokenTrace
 from overlap_lab.loaders.building import Columns, Findings, TraceBuilder
 from overlap_lab.loaders.content import plain_bytes
-from overlap_lab.loaders.device_rows import class_blit_kernels, fill_copies_from_calls
+from overlap_lab.loaders.device_rows import class_blit_kernels, fill_copies_from_calls, own
 from overlap_lab.loaders.rocprof_json_columns import ProcessColumns
 from overlap_lab.loaders.rocprof_json_names import ProcessNames, mapping, shortened
 from overlap_lab.loaders.rocprof_json_part import ProcessRecords
@@ -42,7 +42,7 @@ def read_rocprof_json(path: Path) -> Trace:
     parts = _processes(path, builder, findings)
     for part in parts:
         part.add()
-    rows = builder.columns()
+    rows = builder.ordered()
     if not rows["kind"].size:
         passed = shortened(sorted({name for part in parts for name in part.passed_over}))
         raise BrokenTrace(
@@ -69,7 +69,7 @@ def _name_process(path: Path, rows: Columns, findings: Findings) -> None:
     unknown = rows["process"] == ABSENT_PROCESS
     found = _PID_IN_NAME.search(path.name)
     if unknown.all() and found:
-        rows["process"][unknown] = int(found[1])
+        own(rows, "process")[unknown] = int(found[1])
         findings.note(f"The process id {found[1]} is taken from the file name.")
 
 

@@ -1,5 +1,6 @@
 #include "array_module.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -207,11 +208,12 @@ Out<int64_t> paired_calls(const std::vector<AnyArray>& keys, const In<int64_t>& 
 
 Out<int64_t> callers(const In<uint8_t>& kind, const In<uint64_t>& correlation, const AnyArray& part,
                      const In<int32_t>& process, const In<int64_t>& start_ns,
-                     const In<int64_t>& wanted, CallKind call) {
+                     const In<int64_t>& wanted, CallKind call,
+                     const std::optional<In<uint32_t>>& added) {
   const size_t size = kind.size();
   const IntegerColumn parts = integers_of(part);
   if (correlation.size() != size || parts.size != size || process.size() != size ||
-      start_ns.size() != size) {
+      start_ns.size() != size || (added && added->size() != size)) {
     throw nb::value_error("callers_of: columns differ in length");
   }
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -222,9 +224,9 @@ Out<int64_t> callers(const In<uint8_t>& kind, const In<uint64_t>& correlation, c
   Column<int64_t> found;
   {
     nb::gil_scoped_release released;
-    found =
-        callers_of({kind.data(), correlation.data(), parts, process.data(), start_ns.data(), size},
-                   call, wanted.data(), wanted.size());
+    found = callers_of({kind.data(), correlation.data(), parts, process.data(), start_ns.data(),
+                        size, added ? added->data() : nullptr},
+                       call, wanted.data(), wanted.size());
   }
   return taken(found);
 }
@@ -295,11 +297,12 @@ void add_arrays(nb::module_& m) {
       "callers_of",
       [](const In<uint8_t>& kind, const In<uint64_t>& correlation, const AnyArray& part,
          const In<int32_t>& process, const In<int64_t>& start_ns, const In<int64_t>& wanted,
-         uint8_t call, int32_t absent_process) {
-        return callers(kind, correlation, part, process, start_ns, wanted, {call, absent_process});
+         uint8_t call, int32_t absent_process, const std::optional<In<uint32_t>>& added) {
+        return callers(kind, correlation, part, process, start_ns, wanted, {call, absent_process},
+                       added);
       },
       "kind"_a, "correlation"_a, "part"_a, "process"_a, "start_ns"_a, "wanted"_a, nb::kw_only(),
-      "call"_a, "absent_process"_a);
+      "call"_a, "absent_process"_a, "added"_a = nb::none());
   m.def("outermost", &outer_intervals, "group"_a, "start"_a, "end"_a);
   m.def("innermost_rows", &rows_around, "kind"_a, "rows"_a, "wanted"_a, "moments"_a);
 }

@@ -10,6 +10,7 @@
 
 #include "alike_rows.h"
 #include "array_arguments.h"
+#include "block_order.h"
 #include "block_rows.h"
 
 namespace nb = nanobind;
@@ -98,6 +99,28 @@ Out<int64_t> distinct_numbers(const AnyArray& array) {
   return taken(found);
 }
 
+/// None where the starts are too far apart for that many rows.
+nb::object ordered_blocks(const std::vector<In<int64_t>>& start_ns,
+                          const std::vector<In<int64_t>>& end_ns) {
+  if (start_ns.size() != end_ns.size()) throw std::invalid_argument("block_order: ends per start");
+  std::vector<TimedBlock> blocks;
+  for (size_t at = 0; at < start_ns.size(); ++at) {
+    if (start_ns[at].size() != end_ns[at].size()) {
+      throw std::invalid_argument("block_order: columns differ in length");
+    }
+    blocks.push_back({start_ns[at].data(), end_ns[at].data(), start_ns[at].size()});
+  }
+  BlockOrder found;
+  bool done = false;
+  {
+    nb::gil_scoped_release released;
+    done = block_order(blocks, ask_for_signals, found);
+  }
+  if (!done) return nb::none();
+  return nb::make_tuple(taken(found.order), taken(found.place), taken(found.start_ns),
+                        taken(found.end_ns));
+}
+
 bool are_times(const In<int64_t>& start_ns, const In<int64_t>& end_ns, int64_t earliest,
                int64_t latest, int64_t longest) {
   if (start_ns.size() != end_ns.size()) {
@@ -111,6 +134,7 @@ bool are_times(const In<int64_t>& start_ns, const In<int64_t>& end_ns, int64_t e
 
 void add_blocks(nb::module_& m) {
   m.def("alike_codes", &alike_codes, "columns"_a, "counts"_a);
+  m.def("block_order", &ordered_blocks, "start_ns"_a, "end_ns"_a);
   m.def("scatter", &scatter_blocks, "into"_a, "values"_a, "codes"_a, "places"_a);
   m.def("coded_numbers", &coded_numbers, "column"_a);
   m.def("distinct_numbers", &distinct_numbers, "column"_a);

@@ -50,12 +50,13 @@ struct Call {
   uint64_t id;
   int64_t part, process;
   int64_t start_ns;
+  int64_t added;
   int64_t row;
 
   auto key() const { return std::tie(id, part, process); }
   bool operator<(const Call& other) const {
-    return std::tie(id, part, process, start_ns, row) <
-           std::tie(other.id, other.part, other.process, other.start_ns, other.row);
+    return std::tie(id, part, process, start_ns, added) <
+           std::tie(other.id, other.part, other.process, other.start_ns, other.added);
   }
 };
 
@@ -84,7 +85,12 @@ class Search {
   Call call_at(size_t row) const {
     int64_t part = 0;
     with_values(rows_.part, [&](auto values) { part = static_cast<int64_t>(values[row]); });
-    return {rows_.correlation[row], part, all_known_ ? rows_.process[row] : 0, rows_.start_ns[row],
+    const size_t added = rows_.added == nullptr ? row : rows_.added[row];
+    return {rows_.correlation[row],
+            part,
+            all_known_ ? rows_.process[row] : 0,
+            rows_.start_ns[row],
+            static_cast<int64_t>(added),
             static_cast<int64_t>(row)};
   }
 
@@ -116,7 +122,7 @@ class Search {
   int64_t caller_of(int64_t row) const {
     Call asked = call_at(static_cast<size_t>(row));
     if (asked.id == 0) return -1;
-    asked.row = INT64_MAX;  // behind all calls that start with it
+    asked.added = INT64_MAX;  // behind all calls that start with it
     const auto later = std::upper_bound(calls_.begin(), calls_.end(), asked);
     if (later != calls_.begin() && (later - 1)->key() == asked.key()) return (later - 1)->row;
     return later != calls_.end() && later->key() == asked.key() ? later->row : -1;

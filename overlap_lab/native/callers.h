@@ -17,6 +17,7 @@ struct LinkedRows {
   const int32_t* process;
   const int64_t* start_ns;
   size_t size;
+  const uint32_t* added;  // the order in which rows were added; null for that of the columns
 };
 
 struct CallKind {
@@ -25,8 +26,8 @@ struct CallKind {
 };
 
 /// For each of some rows the call of its id, part and process that started last before it or with
-/// it, else the first; -1 for none. Processes count only where those of all calls and rows with an
-/// id are known. The rows are no calls.
+/// it, of several the one added last, else the first; -1 for none. Processes count only where those
+/// of all calls and rows with an id are known. The rows are no calls.
 Column<int64_t> callers_of(const LinkedRows& rows, CallKind call, const int64_t* wanted,
                            size_t count);
 

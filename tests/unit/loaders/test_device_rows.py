@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlap_lab.loaders.device_rows import call_rows
-from overlap_lab.schema import ABSENT_PROCESS, Kind
+from overlap_lab.loaders.building import TraceBuilder
+from overlap_lab.loaders.device_rows import call_rows, fill_copies_from_calls
+from overlap_lab.schema import ABSENT, ABSENT_PROCESS, CopyKind, Kind
 from overlap_lab.trace import Column
 
 IDS = st.sampled_from([0, 1, 2, 3, 1 << 40, (1 << 64) - 1])
@@ -58,3 +59,18 @@ def test_an_op_is_linked_to_the_latest_call_before_it_or_the_first(rows: list[tu
     wanted = [at for at, row in enumerate(rows) if row[0] == Kind.KERNEL]
     found = call_rows(columns_of(rows), np.array(wanted, np.int64))
     assert found.tolist() == by_loop(rows, wanted)
+
+
+def test_of_calls_that_start_together_the_one_added_last_counts_in_any_order_of_rows() -> None:
+    found = {}
+    for in_order in (False, True):
+        builder = TraceBuilder()
+        said = {"copy_kind": [CopyKind.HOST_TO_DEVICE, CopyKind.DEVICE_TO_HOST], "bytes": [4, 8]}
+        one = {name: np.array(values, np.int64) for name, values in said.items()}
+        builder.add(Kind.API, ["a", "b"], start_ns=[5, 5], end_ns=[6, 9], correlation=[3, 3], **one)
+        builder.add(Kind.MEMCPY, ["copy"], start_ns=[5], end_ns=[7], correlation=[3], bytes=[ABSENT])
+        rows = builder.ordered() if in_order else builder.columns()
+        fill_copies_from_calls(rows)
+        here = rows["kind"] == Kind.MEMCPY
+        found[in_order] = rows["copy_kind"][here].tolist(), rows["bytes"][here].tolist()
+    assert found[True] == found[False] == ([CopyKind.DEVICE_TO_HOST], [8])
