@@ -12,7 +12,7 @@ from overlap_lab.loaders.sqlite_columns import (
     query_columns,
     table_columns,
 )
-from overlap_lab.loaders.sqlite_file import uri_of
+from overlap_lab.loaders.sqlite_file import IS_STORED, uri_of
 from overlap_lab.loaders.sqlite_stored import AnyOf, Queries
 
 __all__ = ["GuidTables", "Queries", "part_tables"]
@@ -28,6 +28,7 @@ class GuidTables:
         self._suffix = suffix
         self._guid = guid
         self._schema = schema
+        self._here = frozenset(_names(connection, schema))
 
     def columns(self, table: str, *names: str) -> tuple[tuple[Any, ...], ...]:
         """One tuple per name, in the order of rows; all empty where the table is missing."""
@@ -61,7 +62,8 @@ class GuidTables:
     def _full(self, table: str) -> tuple[str, list[str]]:
         """The name of a table here, and its columns; none where it is missing."""
         full = f"rocpd_{table}{self._suffix}"
-        return full, _columns(self._connection, self._schema, full)
+        present = _columns(self._connection, self._schema, full) if full in self._here else []
+        return full, present
 
     def _query(
         self, full: str, present: Sequence[str], names: Sequence[str], only: AnyOf | None = None
@@ -90,8 +92,7 @@ def part_tables(connection: Queries, *, schemas: Sequence[str] = ("main",)) -> I
     them. Other views only repeat the tables.
     """
     for schema in schemas:
-        kind = "view" if schema == "temp" else "table"
-        for table in _names(connection, schema, kind):
+        for table in _names(connection, schema):
             if not table.startswith(_PROCESS):
                 continue
             guids: list[str | None] = []
@@ -103,10 +104,16 @@ def part_tables(connection: Queries, *, schemas: Sequence[str] = ("main",)) -> I
                 yield GuidTables(connection, table[len(_PROCESS) :], guid, schema=schema)
 
 
-def _names(connection: Queries, schema: str, kind: str) -> list[str]:
-    catalog = "sqlite_temp_master" if schema == "temp" else f"{_quoted(schema)}.sqlite_master"
-    query = f"SELECT name FROM {catalog} WHERE type = ? ORDER BY name"  # noqa: S608
-    return [row[0] for row in connection.execute(query, (kind,))]
+def _names(connection: Queries, schema: str) -> list[str]:
+    """What is read in a schema: of "temp", which an import makes, the views; of a file its tables alone.
+
+    A view or a virtual table in the place of one would run what the file says, maybe without an end.
+    """
+    if schema == "temp":
+        query = "SELECT name FROM sqlite_temp_master WHERE type = 'view' ORDER BY name"
+    else:
+        query = f"SELECT name FROM {_quoted(schema)}.sqlite_master WHERE {IS_STORED} ORDER BY name"  # noqa: S608
+    return [row[0] for row in connection.execute(query)]
 
 
 def _columns(connection: Queries, schema: str, table: str) -> list[str]:

@@ -12,9 +12,11 @@ from overlap_lab.errors import BrokenTrace
 from overlap_lab.loaders.building import Findings
 from overlap_lab.schema import Fault
 
-__all__ = ["SQLITE", "columns_in", "note_unmerged_log", "read_only", "tables_in", "uri_of"]
+__all__ = ["IS_STORED", "SQLITE", "columns_in", "note_unmerged_log", "read_only", "tables_in", "uri_of"]
 
 SQLITE: Final = b"SQLite format 3\0"
+IS_STORED: Final = "type = 'table' AND rootpage > 0"
+"""Of a row of sqlite_master: a table whose rows lie in the file, no view and no virtual table."""
 _HEADER: Final = 100
 
 
@@ -61,8 +63,8 @@ def _text(raw: bytes) -> str:
 
 
 def tables_in(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """The names of the base tables, without views."""
-    query = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+    """The names of the tables whose rows lie in the file, without views and virtual tables."""
+    query = f"SELECT name FROM sqlite_master WHERE {IS_STORED} ORDER BY name"  # noqa: S608
     return tuple(name for (name,) in connection.execute(query))
 
 

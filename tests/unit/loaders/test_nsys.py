@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,20 @@ def written(path: Path, **tables: Any) -> Trace:
 def test_process_and_thread_are_parts_of_the_global_id(path: Path) -> None:
     calls = only(written(path), Kind.API)
     assert (set(calls.process.tolist()), set(calls.thread.tolist())) == ({500}, {501})
+
+
+@pytest.mark.parametrize("table", ["StringIds", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL"])
+def test_a_view_in_the_place_of_a_table_is_never_run(path: Path, table: str) -> None:
+    write_export(path, one_process())
+    connection = sqlite3.connect(path)
+    connection.execute(f"ALTER TABLE {table} RENAME TO away")
+    connection.execute(
+        f"CREATE VIEW {table} AS WITH RECURSIVE more(id, value) AS "
+        "(SELECT 1, 'x' UNION ALL SELECT id + 1, value FROM more) SELECT * FROM more"
+    )
+    connection.commit()
+    connection.close()
+    assert len(load(path)) > 0
 
 
 def test_version_and_stream_suffixes_are_no_part_of_a_name(path: Path) -> None:
