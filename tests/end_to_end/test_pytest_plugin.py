@@ -7,6 +7,11 @@ import pytest
 pytest.importorskip("hip_ext", reason="hip_ext needs torch and a build")
 pytest_plugins = ["pytester"]
 
+INI = """[pytest]
+filterwarnings =
+    error
+    ignore:Module already imported so cannot be rewritten; _editable_skbc_overlap_lab
+"""
 WORK = """
 import ctypes
 import hip_ext
@@ -39,7 +44,7 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     """Runs a test file in a process of its own; the plugin is loaded by name where it is not installed."""
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     pytester.makepyfile(work=WORK)
-    pytester.makeini("[pytest]\nfilterwarnings = error\n")
+    pytester.makeini(INI)
 
     def start(test: str, *options: str) -> pytest.RunResult:
         pytester.makepyfile(test_it=f"from work import *\nimport pytest\n{test}")
@@ -152,7 +157,7 @@ def test_the_budget_of_the_run_holds_for_every_captured_test(run, pytester: pyte
     test = "def test_it(overlap):\n    with overlap.capture():\n        drained()\n"
     run(test).assert_outcomes(passed=1)
     run(test, "--overlap-budget=overlap.toml").assert_outcomes(passed=1, errors=1)
-    pytester.makeini("[pytest]\noverlap_budget = overlap.toml\n")
+    pytester.makeini(INI + "overlap_budget = overlap.toml\n")
     run(test).assert_outcomes(passed=1, errors=1)
 
 
