@@ -18,6 +18,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from overlap_lab.cli.interrupts import interrupts_left_to_program
 from overlap_lab.errors import CaptureError, UsageError
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.check_overhead is not None:
         return _check_overhead(arguments, backend)
-    code, paths = _recorded(arguments, backend, Path(arguments.out))
+    with interrupts_left_to_program():
+        code, paths = _recorded(arguments, backend, Path(arguments.out))
     for path in paths:
         print(f"wrote {path}")
     if arguments.convert and paths:

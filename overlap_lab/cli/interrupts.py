@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from overlap_lab.native import claim_message, end_after_interrupt
 
-__all__ = ["end_soon_after_interrupt", "tell_interrupted"]
+__all__ = ["end_soon_after_interrupt", "interrupts_left_to_program", "tell_interrupted"]
 
 _MESSAGE = "overlap-lab: interrupted\n"
 
@@ -25,6 +26,16 @@ def end_soon_after_interrupt() -> None:
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     clear_line = "\r\x1b[K" if sys.stderr is not None and sys.stderr.isatty() else ""
     end_after_interrupt(reading, clear_line + _MESSAGE)
+
+
+@contextmanager
+def interrupts_left_to_program() -> Iterator[None]:
+    """Meanwhile Ctrl-C is for the program that this command runs, which may have files to finish."""
+    before = signal.set_wakeup_fd(-1)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before, warn_on_full_buffer=False)
 
 
 def tell_interrupted() -> None:
