@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "file.db"
 
 
-def connected(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(uri_of(path), uri=True)
+def connected(path: Path) -> closing[sqlite3.Connection]:
+    """A connection that is closed behind its block, also where the file is found damaged inside."""
+    return closing(sqlite3.connect(uri_of(path), uri=True))
 
 
 def made(path: Path, *statements: str, rows: Sequence[Sequence[object]] = (), page: int = 512) -> Path:
@@ -65,9 +67,8 @@ def made(path: Path, *statements: str, rows: Sequence[Sequence[object]] = (), pa
 
 def decoded(path: Path, column: str, cell: Cell, only: Sequence[AnyOf] = (), table: str = "t") -> Answer:
     """A column as `read_table` has it, NULL as None."""
-    connection = connected(path)
-    found = table_columns(connection, path, table, {column: cell}, only)
-    connection.close()
+    with connected(path) as connection:
+        found = table_columns(connection, path, table, {column: cell}, only)
     if found is None:
         return None
     if column in found.numbers:
@@ -78,11 +79,10 @@ def decoded(path: Path, column: str, cell: Cell, only: Sequence[AnyOf] = (), tab
 
 def stepped(path: Path, column: str, cell: Cell, where: str = "", table: str = "t") -> Answer:
     """What it must be, by `sqlite3`; None where a cell is odd."""
-    connection = connected(path)
-    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     shown = f'CAST("{column}" AS INTEGER)' if cell == Cell.CAST else f'"{column}"'
-    rows = connection.execute(f'SELECT {shown}, typeof("{column}") FROM "{table}" {where}').fetchall()
-    connection.close()
+    with connected(path) as connection:
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        rows = connection.execute(f'SELECT {shown}, typeof("{column}") FROM "{table}" {where}').fetchall()
     kinds = {Cell.INTEGER: {"integer"}, Cell.CAST: {"integer", "real"}, Cell.TEXT: {"text"}}[cell] | {"null"}
     odd = any(kind not in kinds or (cell == Cell.INTEGER and value == ABSENT) for value, kind in rows)
     return None if odd else [None if value == ABSENT else value for value, _ in rows]
@@ -98,10 +98,13 @@ def assert_alike(path: Path, column: str, *, table: str = "t", must: bool = True
 
 @pytest.mark.parametrize("path", DATABASES, ids=lambda path: path.name)
 def test_a_sample_is_decoded_alike(path: Path) -> None:
-    connection = connected(path)
-    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    columns = [(t, row[1], row[2]) for t in tables for row in connection.execute(f'PRAGMA table_info("{t}")')]
-    connection.close()
+    with connected(path) as connection:
+        listed = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        columns = [
+            (table, row[1], row[2])
+            for (table,) in listed
+            for row in connection.execute(f'PRAGMA table_info("{table}")')
+        ]
     for table, column, kind in columns:
         cell = Cell.INTEGER if "INT" in kind else Cell.TEXT
         if kind != "REAL":
