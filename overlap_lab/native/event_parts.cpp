@@ -117,7 +117,9 @@ void Part::feed(EventText& text, uint64_t end, const Stop& stop) {
     const size_t more = text.read(known, text_.data() + text_.size(), wanted);
     if (more == 0) break;
     text_.set_size(text_.size() + more);
-    const size_t used = parser_.parse(text_.data(), text_.size(), /*last=*/false, end - offset);
+    // An item that began before the end may have ended behind it, exactly where the text did.
+    const uint64_t limit = end - std::min(end, offset);
+    const size_t used = parser_.parse(text_.data(), text_.size(), /*last=*/false, limit);
     if (parser_.state() == State::reached) next_ = offset + parser_.next_event();
     const size_t left = text_.size() - used;
     std::memmove(text_.data(), text_.data() + used, left);
