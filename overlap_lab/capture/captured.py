@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from overlap_lab.capture.origin import rank_of
 from overlap_lab.errors import CaptureError, UsageError
 
-__all__ = ["Captured", "free_folder"]
+__all__ = ["Captured", "free_folder", "own_name"]
 
 
 @dataclass(slots=True)
@@ -31,6 +34,13 @@ class Captured:
         if not self.paths:
             raise CaptureError(f"the {self.backend} capture has written no file yet: its block has not ended")
         raise CaptureError(f"the {self.backend} capture wrote {len(self.paths)} files: ask for `paths`")
+
+
+def own_name(ending: object) -> str:
+    """A file name of this process's own: host, rank where a launcher gave one, process, and this ending."""
+    rank = rank_of(os.environ)
+    place = "" if rank is None else f"_rank{rank}"
+    return f"{socket.gethostname()}{place}_{os.getpid()}_{ending}"
 
 
 def free_folder(path: str | Path) -> Path:

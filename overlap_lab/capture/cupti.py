@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-import socket
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -19,9 +18,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from overlap_lab.capture.annotate import Outlet, recording_ranges
-from overlap_lab.capture.captured import Captured, free_folder
+from overlap_lab.capture.captured import Captured, free_folder, own_name
 from overlap_lab.capture.chrome_writer import Activity, Call, Op, Range, Wait, write_chrome
-from overlap_lab.capture.origin import origin, rank_of
+from overlap_lab.capture.origin import origin
 from overlap_lab.errors import CaptureError, MissingDependency
 
 __all__ = ["cupti"]
@@ -70,9 +69,7 @@ def cupti(folder: str | Path, *, synchronize: bool = True) -> Iterator[Captured]
         devices = ", ".join(activity.devices.values())
         facts = origin(backend="cupti", device=devices, clock="epoch", tool=f"cupti-python {_version()}")
         captured.origin = {**facts, **recorder.losses()}
-        rank = rank_of(os.environ)
-        place = "" if rank is None else f"_rank{rank}"
-        path = target / f"{socket.gethostname()}{place}_{os.getpid()}_{recorder.began_ns}.cupti.json.gz"
+        path = target / own_name(f"{recorder.began_ns}.cupti.json.gz")
         captured.paths = (write_chrome(activity, path, captured.origin),)
     finally:
         _busy.release()

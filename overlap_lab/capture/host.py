@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import socket
 import sys
 import threading
 import time
@@ -16,7 +15,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from overlap_lab.capture.annotate import recording_ranges
-from overlap_lab.capture.captured import Captured, free_folder
+from overlap_lab.capture.captured import Captured, free_folder, own_name
 from overlap_lab.capture.origin import origin
 from overlap_lab.capture.rocpd_writer import (
     ApiCall,
@@ -86,7 +85,7 @@ def host(folder: str | Path, *, stacks: bool = False) -> Iterator[Captured]:
     with _recording(stacks=stacks) as recorder:
         yield captured
     captured.origin = origin(backend="host", device=DEVICE_NAME, clock="CLOCK_BOOTTIME", tool="hip_ext")
-    path = target / f"{socket.gethostname()}_{os.getpid()}_{recorder.began_ns}.db"
+    path = target / own_name(f"{recorder.began_ns}.db")
     captured.paths = (recorder.capture(captured.origin).write(path),)
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import shutil
-import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from overlap_lab.capture.captured import Captured, free_folder
-from overlap_lab.capture.origin import origin, rank_of
+from overlap_lab.capture.captured import Captured, free_folder, own_name
+from overlap_lab.capture.origin import origin
 from overlap_lab.errors import CaptureError, MissingDependency, UsageError
 from overlap_lab.schema import ORIGIN_KEY
 
@@ -152,9 +150,7 @@ def _profiler(torch: ModuleType, schedule: Schedule | None, keep: Any, *, stacks
 
 def _write(profiler: Any, folder: Path, cycle: int, captured: KinetoCapture) -> Path:
     """Write one cycle's trace, compressed, under its final name only when it is whole."""
-    rank = rank_of(os.environ)
-    place = "" if rank is None else f"_rank{rank}"
-    base = f"{socket.gethostname()}{place}_{os.getpid()}_{cycle}.pt.trace.json"
+    base = own_name(f"{cycle}.pt.trace.json")
     plain, packed = folder / f".{base}", folder / f".{base}.gz"
     try:
         profiler.export_chrome_trace(str(plain))

@@ -19,7 +19,7 @@ from overlap_lab.compare.samples import windows_of
 from overlap_lab.errors import UsageError
 from overlap_lab.metrics.context import Context, Window
 from overlap_lab.metrics.places import around_waits
-from overlap_lab.metrics.steps import step_windows
+from overlap_lab.metrics.steps import range_windows, step_windows
 from overlap_lab.report import Measurement
 from overlap_lab.schema import Kind
 from overlap_lab.trace import Trace
@@ -199,15 +199,7 @@ def _distance(rule: Rule, observed: Floats) -> float:
 def _windows(rule: Rule, context: Context) -> list[Window]:
     if rule.per is Per.STEP:
         return [window for _, window in step_windows(context)]
-    trace = context.trace
-    rows = np.flatnonzero(trace.kind == Kind.RANGE)
-    wanted = [
-        code
-        for code in np.unique(trace.name[rows]).tolist()
-        if code >= 0 and fnmatch.fnmatchcase(trace.names[code], rule.range_name or "")
-    ]
-    rows = rows[np.isin(trace.name[rows], wanted) & (trace.end_ns[rows] > trace.start_ns[rows])]
-    return list(zip(trace.start_ns[rows].tolist(), trace.end_ns[rows].tolist(), strict=True))
+    return range_windows(context, lambda name: fnmatch.fnmatchcase(name, rule.range_name or ""))
 
 
 def _absent(rule: Rule, context: Context) -> str:

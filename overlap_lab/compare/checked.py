@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from overlap_lab.compare.budget import Allowance, Rule
 from overlap_lab.report import Cell
@@ -12,6 +14,7 @@ from overlap_lab.report import Cell
 __all__ = ["SCHEMA", "Check", "Checked", "Culprit", "Frame", "Outcome"]
 
 SCHEMA = "overlap_lab.check/1"
+_FRAME: Final = re.compile(r"(?P<file>.+)\((?P<line>\d+)\): (?P<function>.+)")
 
 
 class Outcome(StrEnum):
@@ -57,9 +60,13 @@ class Culprit:
     @property
     def frame(self) -> Frame | None:
         """The innermost frame with a file and a line."""
-        from overlap_lab.compare.culprits import frame_in
+        return next((frame for name in reversed(self.stack) if (frame := _frame_in(name))), None)
 
-        return next((frame for name in reversed(self.stack) if (frame := frame_in(name))), None)
+
+def _frame_in(name: str) -> Frame | None:
+    """File, line and function of a Python frame's name, as torch.profiler writes it: `train.py(88): step`."""
+    found = _FRAME.fullmatch(name)
+    return Frame(found["file"], int(found["line"]), found["function"]) if found else None
 
 
 @dataclass(frozen=True, slots=True)

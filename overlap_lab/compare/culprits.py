@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
-from overlap_lab.compare.checked import Culprit, Frame
+from overlap_lab.compare.checked import Culprit
 from overlap_lab.intervals import clip
 from overlap_lab.metrics.context import Context, Window
 from overlap_lab.metrics.places import around_waits
 from overlap_lab.metrics.waits import REASONS
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, Kind
 
-__all__ = ["culprits_of", "frame_in", "stack_around", "waits_inside"]
+__all__ = ["culprits_of", "stack_around", "waits_inside"]
 
-_FRAME: Final = re.compile(r"(?P<file>.+)\((?P<line>\d+)\): (?P<function>.+)")
 _MOST: Final = 5
-
-
-def frame_in(name: str) -> Frame | None:
-    """File, line and function of a Python frame's name, as torch.profiler writes it: `train.py(88): step`."""
-    found = _FRAME.fullmatch(name)
-    return Frame(found["file"], int(found["line"]), found["function"]) if found else None
 
 
 def waits_inside(context: Context, windows: Sequence[Window] | None) -> np.ndarray:

@@ -19,7 +19,7 @@ from overlap_lab.metrics.context import Context, Window
 from overlap_lab.metrics.drains import device_drains
 from overlap_lab.metrics.idle import device_idle
 from overlap_lab.metrics.overlap import overlap
-from overlap_lab.metrics.steps import step_windows
+from overlap_lab.metrics.steps import range_windows, step_windows
 from overlap_lab.report import Report
 from overlap_lab.schema import ABSENT_DEVICE, Cause, Kind
 from overlap_lab.trace import Trace
@@ -119,7 +119,10 @@ def of_windows(runs: Sequence[Run], per: Per, range_name: str | None) -> Samples
             raise UsageError(
                 f"compare per {per}: a saved report holds no {per}s that can be measured; give the trace"
             )
-        windows = _step_windows(run.context) if per is Per.STEP else _ranges(run.context, range_name or "")
+        if per is Per.STEP:
+            windows = _step_windows(run.context)
+        else:
+            windows = range_windows(run.context, (range_name or "").__eq__)
         if not windows:
             raise UsageError(_nothing_found(run.context, per, range_name))
         found.append(windows_of(run.context, windows))
@@ -157,14 +160,6 @@ def _of_repeat(key: Key, steps: Floats) -> float:
 
 def _step_windows(context: Context) -> list[Window]:
     return [window for _, window in step_windows(context)]
-
-
-def _ranges(context: Context, name: str) -> list[Window]:
-    trace = context.trace
-    rows = np.flatnonzero(trace.kind == Kind.RANGE)
-    codes = [code for code in np.unique(trace.name[rows]).tolist() if code >= 0 and trace.names[code] == name]
-    rows = rows[np.isin(trace.name[rows], codes) & (trace.end_ns[rows] > trace.start_ns[rows])]
-    return list(zip(trace.start_ns[rows].tolist(), trace.end_ns[rows].tolist(), strict=True))
 
 
 def _nothing_found(context: Context, per: Per, range_name: str | None) -> str:

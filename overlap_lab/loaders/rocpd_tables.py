@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,12 +23,15 @@ _PROCESS: Final = "rocpd_info_process"
 class GuidTables:
     """Reads columns of the tables of one GUID; what a version lacks reads as None."""
 
-    def __init__(self, connection: Queries, suffix: str, guid: str | None, *, schema: str = "main") -> None:
+    def __init__(
+        self, connection: Queries, suffix: str, guid: str | None, *, schema: str, here: Collection[str]
+    ) -> None:
+        """`here` names what is read in the schema."""
         self._connection = connection
         self._suffix = suffix
         self._guid = guid
         self._schema = schema
-        self._here = frozenset(_names(connection, schema))
+        self._here = here
 
     def columns(self, table: str, *names: str) -> tuple[tuple[Any, ...], ...]:
         """One tuple per name, in the order of rows; all empty where the table is missing."""
@@ -92,7 +95,8 @@ def part_tables(connection: Queries, *, schemas: Sequence[str] = ("main",)) -> I
     them. Other views only repeat the tables.
     """
     for schema in schemas:
-        for table in _names(connection, schema):
+        here = _names(connection, schema)
+        for table in here:
             if not table.startswith(_PROCESS):
                 continue
             guids: list[str | None] = []
@@ -101,7 +105,7 @@ def part_tables(connection: Queries, *, schemas: Sequence[str] = ("main",)) -> I
                 query = f"SELECT DISTINCT guid FROM {place} ORDER BY guid"  # noqa: S608
                 guids = [row[0] for row in connection.execute(query)]
             for guid in guids if len(guids) > 1 else [None]:
-                yield GuidTables(connection, table[len(_PROCESS) :], guid, schema=schema)
+                yield GuidTables(connection, table[len(_PROCESS) :], guid, schema=schema, here=here)
 
 
 def _names(connection: Queries, schema: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from overlap_lab.metrics.tables import table
 from overlap_lab.report import Cell, Table
 from overlap_lab.schema import ABSENT_DEVICE, Kind
 
-__all__ = ["step_windows", "steps_table"]
+__all__ = ["range_windows", "step_windows", "steps_table"]
 
 _STEP = re.compile(r"(?P<series>.*\S)\s*#\s*(?P<number>\d+)\s*")
 _ITERATION = re.compile(r"(?P<series>Iteration)s?[\s:#]*(?P<number>\d+).*", re.IGNORECASE)
@@ -44,6 +44,16 @@ def step_windows(context: Context) -> list[tuple[str, Window]]:
         for each, name, window in found
         if (counts[each] > 1 or each.lower() in ("profilerstep", "iteration")) and window[1] > window[0]
     ]
+
+
+def range_windows(context: Context, matches: Callable[[str], bool]) -> list[Window]:
+    """Each range whose name matches, by start; empty ones are left out."""
+    trace = context.trace
+    rows = np.flatnonzero(trace.kind == Kind.RANGE)
+    codes = np.unique(trace.name[rows]).tolist()
+    wanted = [code for code in codes if code >= 0 and matches(trace.names[code])]
+    rows = rows[np.isin(trace.name[rows], wanted) & (trace.end_ns[rows] > trace.start_ns[rows])]
+    return list(zip(trace.start_ns[rows].tolist(), trace.end_ns[rows].tolist(), strict=True))
 
 
 def _series(name: str) -> str:
