@@ -51,8 +51,9 @@ std::shared_ptr<void> allocate_block(const Allocators& allocators, size_t bytes)
   return block;
 }
 
-void launch_kernels(const FmhaBwdParams& params, const WorkspacePlan& plan, void* workspace,
-                    hipStream_t stream) {
+void launch_kernels(const FmhaBwdParams& params, const LaunchOptions& options,
+                    const WorkspacePlan& plan, void* workspace, hipStream_t stream) {
+  if (options.prepared && !options.prepared()) return;
   const WorkspaceView view = view_workspace(plan, workspace);
   launch_dot_do_o(params, stream);
   launch_dq_dk_dv(params, view, stream);
@@ -73,8 +74,8 @@ bool is_capturing(hipStream_t stream) {
   return status != hipStreamCaptureStatusNone;
 }
 
-LaunchResult launch_async(const FmhaBwdParams& params, const Allocators& allocators,
-                          hipStream_t stream) {
+LaunchResult launch_async(const FmhaBwdParams& params, const LaunchOptions& options,
+                          const Allocators& allocators, hipStream_t stream) {
   std::optional<Range> preparing("hip_ext prepare async");
   const bool capturing = is_capturing(stream);
   const WorkspacePlan plan = plan_for(params);
@@ -88,13 +89,13 @@ LaunchResult launch_async(const FmhaBwdParams& params, const Allocators& allocat
   result.zeroed = enqueue_zero(plan, workspace, stream);
   enqueue_pack(params, plan, lease.get(), workspace, stream);
   preparing.reset();
-  launch_kernels(params, plan, workspace, stream);
+  launch_kernels(params, options, plan, workspace, stream);
   if (capturing) result.graph_block = lease.release();
   return result;
 }
 
-LaunchResult launch_device(const FmhaBwdParams& params, const Allocators& allocators,
-                           hipStream_t stream) {
+LaunchResult launch_device(const FmhaBwdParams& params, const LaunchOptions& options,
+                           const Allocators& allocators, hipStream_t stream) {
   std::optional<Range> preparing("hip_ext prepare device");
   const WorkspacePlan plan = plan_for(params);
   LaunchResult result;
@@ -105,7 +106,7 @@ LaunchResult launch_device(const FmhaBwdParams& params, const Allocators& alloca
   result.zeroed = enqueue_zero(plan, workspace, stream);
   launch_write_metadata(plan, params, workspace, stream);
   preparing.reset();
-  launch_kernels(params, plan, workspace, stream);
+  launch_kernels(params, options, plan, workspace, stream);
   return result;
 }
 
@@ -175,7 +176,7 @@ LaunchResult launch_sync(const FmhaBwdParams& params, const LaunchOptions& optio
     if (result.waited_for_stream) GPU_CHECK(hipStreamSynchronize(nullptr));
   }
   preparing.reset();
-  launch_kernels(params, plan, workspace, stream);
+  launch_kernels(params, options, plan, workspace, stream);
   return result;
 }
 
@@ -189,9 +190,9 @@ LaunchResult fmha_bwd(const FmhaBwdParams& params, const LaunchOptions& options,
     case WorkspaceMode::sync:
       return launch_sync(params, options, allocators, stream);
     case WorkspaceMode::async:
-      return launch_async(params, allocators, stream);
+      return launch_async(params, options, allocators, stream);
     case WorkspaceMode::device:
-      return launch_device(params, allocators, stream);
+      return launch_device(params, options, allocators, stream);
   }
   throw std::invalid_argument("fmha_bwd: workspace must be sync, async or device");
 }

@@ -43,6 +43,10 @@ struct LaunchOptions {
   // For the test that shows the race: leaves out the waits that the sync mode adds on a
   // hipStreamNonBlocking stream.
   bool keep_legacy_race = false;
+
+  // For benchmarks: called when the preparation is enqueued and the kernels are not yet. They follow
+  // if it returns true, or is empty.
+  std::function<bool()> prepared;
 };
 
 struct LaunchResult {

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <random>
+#include <utility>
 
-#include "half.h"
 #include "hip_ext/pinned.h"
 #include "reference.h"
 
@@ -19,7 +18,6 @@ using hip_ext::SequenceMode;
 namespace {
 
 constexpr int kPoison = 0xff;  // NaN as fp32, bf16 and fp16
-constexpr uint16_t kPoisonHalf = 0xffff;
 
 }  // namespace
 
@@ -106,11 +104,10 @@ void Problem::upload(const std::string& name, const void* source, size_t bytes) 
 }
 
 void Problem::create_inputs() {
-  std::mt19937 random(11939);
-  std::normal_distribution<float> normal;
+  ValueSource values(shape_.filling, shape_.seed);
   const auto fill = [&](std::vector<uint16_t>& tensor, int rows, int heads, int columns) {
     tensor.resize(size_t(rows) * heads * columns);
-    for (uint16_t& value : tensor) value = round_to(shape_.dtype, normal(random));
+    for (uint16_t& value : tensor) value = round_to(shape_.dtype, values.next());
   };
   fill(q_, rows_q_, shape_.nhead_q, shape_.hdim_q);
   fill(k_, rows_k_, shape_.nhead_k, shape_.hdim_q);
@@ -118,30 +115,62 @@ void Problem::create_inputs() {
   fill(dout_, rows_q_, shape_.nhead_q, shape_.hdim_v);
 }
 
+TensorSizes Problem::sizes(int rows, int heads, int columns) const {
+  const int batch = shape_.mode == SequenceMode::group ? 1 : int(shape_.sequences.size());
+  return {batch, rows / batch, heads, columns};
+}
+
+namespace {
+
+// An input as it goes to the device: rows that belong to no sequence are poison.
+struct Input {
+  const char* name;
+  std::vector<uint16_t> values;
+  const std::vector<int32_t>& starts;
+  const std::vector<int32_t>& lengths;
+  int heads;
+  int columns;
+  Layout layout;
+
+  void poison_padding() {
+    const size_t row_elements = size_t(heads) * columns;
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      std::fill(values.begin() + (starts[i] + lengths[i]) * row_elements,
+                values.begin() + starts[i + 1] * row_elements, kPoisonHalf);
+    }
+  }
+};
+
+}  // namespace
+
 // out and lse of the current sequences; every row that belongs to none of them is poison.
 void Problem::forward() {
   out_.assign(dout_.size(), kPoisonHalf);
   lse_.assign(size_t(rows_q_) * shape_.nhead_q, std::numeric_limits<float>::quiet_NaN());
-  std::vector<uint16_t> tensors[] = {q_, k_, v_, dout_};
-  const auto poison = [](std::vector<uint16_t>& tensor, size_t row_elements, int from, int to) {
-    std::fill(tensor.begin() + from * row_elements, tensor.begin() + to * row_elements,
-              kPoisonHalf);
-  };
   for (size_t i = 0; i < shape_.sequences.size(); ++i) {
-    const ReferenceView view = {shape_,         q_,     k_, v_, out_, dout_, lse_, seqstart_q_[i],
-                                seqstart_k_[i], rows_q_};
-    reference_forward(view, shape_.sequences[i], out_, lse_);
-    const int q_end = seqstart_q_[i] + shape_.sequences[i].queries;
-    const int k_end = seqstart_k_[i] + shape_.sequences[i].keys;
-    poison(tensors[0], size_t(shape_.nhead_q) * shape_.hdim_q, q_end, seqstart_q_[i + 1]);
-    poison(tensors[1], size_t(shape_.nhead_k) * shape_.hdim_q, k_end, seqstart_k_[i + 1]);
-    poison(tensors[2], size_t(shape_.nhead_k) * shape_.hdim_v, k_end, seqstart_k_[i + 1]);
-    poison(tensors[3], size_t(shape_.nhead_q) * shape_.hdim_v, q_end, seqstart_q_[i + 1]);
+    reference_forward(view(i), shape_.sequences[i], out_, lse_);
   }
-  const char* names[] = {"q", "k", "v", "dout"};
-  for (int t = 0; t < 4; ++t) upload(names[t], tensors[t].data(), 2 * tensors[t].size());
-  upload("out", out_.data(), 2 * out_.size());
+  const Shape& s = shape_;
+  Input inputs[] = {
+      {"q", q_, seqstart_q_, length_q_, s.nhead_q, s.hdim_q, s.inputs},
+      {"k", k_, seqstart_k_, length_k_, s.nhead_k, s.hdim_q, s.inputs},
+      {"v", v_, seqstart_k_, length_k_, s.nhead_k, s.hdim_v, s.inputs},
+      {"out", out_, seqstart_q_, length_q_, s.nhead_q, s.hdim_v, s.outputs},
+      {"dout", dout_, seqstart_q_, length_q_, s.nhead_q, s.hdim_v, s.outputs},
+  };
+  for (Input& input : inputs) {
+    input.poison_padding();
+    const int rows = int(input.values.size() / (size_t(input.heads) * input.columns));
+    const std::vector<uint16_t> laid_out = from_rows_first(
+        std::move(input.values), sizes(rows, input.heads, input.columns), input.layout);
+    upload(input.name, laid_out.data(), 2 * laid_out.size());
+  }
   upload("lse", lse_.data(), 4 * lse_.size());
+}
+
+ReferenceView Problem::view(size_t sequence) const {
+  return {shape_, q_, k_, v_, out_, dout_, lse_, seqstart_q_[sequence], seqstart_k_[sequence],
+          rows_q_};
 }
 
 void Problem::set_sequences(const std::vector<Sequence>& sequences) {
@@ -167,16 +196,19 @@ FmhaBwdParams Problem::params() const {
   p.hdim_q = shape_.hdim_q, p.hdim_v = shape_.hdim_v;
   p.seqlen_q = group ? rows_q_ : rows_q_ / p.batch;
   p.seqlen_k = group ? rows_k_ : rows_k_ / p.batch;
-  const auto strides = [](int rows, int heads, int columns) {
-    return hip_ext::TensorStrides{int64_t(rows) * heads * columns, int64_t(heads) * columns,
-                                  columns};
+  const auto strides = [](int rows, int heads, int columns, Layout layout) {
+    const int64_t sequence = int64_t(rows) * heads * columns;
+    if (layout == Layout::heads_first) {
+      return hip_ext::TensorStrides{sequence, columns, int64_t(rows) * columns};
+    }
+    return hip_ext::TensorStrides{sequence, int64_t(heads) * columns, columns};
   };
-  p.q_stride = p.dq_stride = strides(p.seqlen_q, p.nhead_q, p.hdim_q);
-  p.out_stride = p.dout_stride = strides(p.seqlen_q, p.nhead_q, p.hdim_v);
-  p.k_stride = strides(p.seqlen_k, p.nhead_k, p.hdim_q);
-  p.v_stride = strides(p.seqlen_k, p.nhead_k, p.hdim_v);
-  p.dk_stride = strides(p.seqlen_k, p.nhead_q, p.hdim_q);
-  p.dv_stride = strides(p.seqlen_k, p.nhead_q, p.hdim_v);
+  p.q_stride = p.dq_stride = strides(p.seqlen_q, p.nhead_q, p.hdim_q, shape_.inputs);
+  p.out_stride = p.dout_stride = strides(p.seqlen_q, p.nhead_q, p.hdim_v, shape_.outputs);
+  p.k_stride = strides(p.seqlen_k, p.nhead_k, p.hdim_q, shape_.inputs);
+  p.v_stride = strides(p.seqlen_k, p.nhead_k, p.hdim_v, shape_.inputs);
+  p.dk_stride = strides(p.seqlen_k, p.nhead_q, p.hdim_q, shape_.inputs);
+  p.dv_stride = strides(p.seqlen_k, p.nhead_q, p.hdim_v, shape_.inputs);
   p.lse_stride = p.softmax_d_stride = {p.seqlen_q, rows_q_};  // [head][row of all sequences]
   p.scale = float(1 / std::sqrt(double(p.hdim_q)));
   p.dtype = shape_.dtype, p.mode = shape_.mode, p.mask = shape_.mask;
@@ -223,8 +255,12 @@ Outputs Problem::run(hip_ext::WorkspaceMode mode, hipStream_t stream) {
 }
 
 Outputs Problem::download() const {
-  return {device("dq").download<uint16_t>(), device("dk").download<uint16_t>(),
-          device("dv").download<uint16_t>(), device("softmax_d").download<float>()};
+  const auto rows_first = [this](const char* name, int rows, int columns) {
+    return to_rows_first(device(name).download<uint16_t>(), sizes(rows, shape_.nhead_q, columns),
+                         shape_.inputs);
+  };
+  return {rows_first("dq", rows_q_, shape_.hdim_q), rows_first("dk", rows_k_, shape_.hdim_q),
+          rows_first("dv", rows_k_, shape_.hdim_v), device("softmax_d").download<float>()};
 }
 
 Gradients Problem::reference(bool rounded) const {
@@ -233,56 +269,13 @@ Gradients Problem::reference(bool rounded) const {
   gradients.dk.resize(size_t(rows_k_) * shape_.nhead_q * shape_.hdim_q);
   gradients.dv.resize(size_t(rows_k_) * shape_.nhead_q * shape_.hdim_v);
   for (size_t i = 0; i < shape_.sequences.size(); ++i) {
-    const ReferenceView view = {shape_,         q_,     k_, v_, out_, dout_, lse_, seqstart_q_[i],
-                                seqstart_k_[i], rows_q_};
-    reference_backward(view, shape_.sequences[i], rounded, gradients);
+    reference_backward(view(i), shape_.sequences[i], rounded, gradients);
   }
   return gradients;
 }
 
-namespace {
-
-// The rows that belong to a sequence, padding left out.
-std::vector<bool> real_rows(const std::vector<int32_t>& start, const std::vector<int32_t>& length,
-                            int rows) {
-  std::vector<bool> real(size_t(rows), false);
-  for (size_t i = 0; i < length.size(); ++i) {
-    std::fill_n(real.begin() + start[i], length[i], true);
-  }
-  return real;
-}
-
-std::string compare_tensor(const char* name, DataType dtype, const std::vector<uint16_t>& got,
-                           const std::vector<double>& exact, const std::vector<double>& rounded,
-                           const std::vector<bool>& real) {
-  if (real.empty()) return "";
-  const size_t row_elements = got.size() / real.size();
-  double same_dtype = 0, error = 0;
-  for (size_t i = 0; i < got.size(); ++i) {
-    if (!real[i / row_elements]) {
-      if (got[i] != kPoisonHalf) return std::string(name) + ": a padding row was written";
-      continue;
-    }
-    same_dtype = std::max(same_dtype, std::abs(rounded[i] - exact[i]));
-    const double difference = std::abs(value_of(dtype, got[i]) - exact[i]);
-    error = std::max(error, std::isnan(difference) ? HUGE_VAL : difference);
-  }
-  const double tolerance = std::max(10 * same_dtype, 0.01);
-  if (error <= tolerance) return "";
-  return std::string(name) + ": error " + std::to_string(error) + " > " + std::to_string(tolerance);
-}
-
-}  // namespace
-
-std::string Problem::compare(const Outputs& outputs) const {
-  const Gradients exact = reference(/*rounded=*/false);
-  const Gradients rounded = reference(/*rounded=*/true);
-  const std::vector<bool> queries = real_rows(seqstart_q_, length_q_, rows_q_);
-  const std::vector<bool> keys = real_rows(seqstart_k_, length_k_, rows_k_);
-  std::string wrong = compare_tensor("dq", shape_.dtype, outputs.dq, exact.dq, rounded.dq, queries);
-  wrong += compare_tensor("dk", shape_.dtype, outputs.dk, exact.dk, rounded.dk, keys);
-  wrong += compare_tensor("dv", shape_.dtype, outputs.dv, exact.dv, rounded.dv, keys);
-  return wrong;
+References Problem::references() const {
+  return {reference(/*rounded=*/false), reference(/*rounded=*/true)};
 }
 
 }  // namespace hip_ext_test

@@ -1,4 +1,5 @@
-// A backward problem for tests: inputs, device memory, a run in one mode, and a float64 reference.
+// A backward problem for tests and the benchmark: inputs, device memory, a run in one mode, and a
+// float64 reference.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "filling.h"
 #include "hip_ext/launcher.h"
+#include "layout.h"
 
 namespace hip_ext_test {
 
@@ -32,9 +35,18 @@ struct Shape {
   int hdim_v = 64;
   std::vector<Sequence> sequences = {{64, 64}};
   LengthStyle length_style = LengthStyle::cu_seqlen;
+  Layout inputs = Layout::rows_first;   // q, k, v and their gradients
+  Layout outputs = Layout::rows_first;  // out and dout
+  Filling filling = Filling::normal;
+  uint32_t seed = 11939;
 };
 
 std::string describe(const Shape& shape);
+
+// What outputs, workspace and padding rows are filled with: NaN in each type.
+constexpr uint16_t kPoisonHalf = 0xffff;
+
+struct ReferenceView;
 
 // Device memory of the runtime under test; freed at the end of the scope.
 class DeviceBuffer {
@@ -63,7 +75,7 @@ class DeviceBuffer {
   size_t bytes_;
 };
 
-// The outputs as they lie on the device, poison included.
+// The outputs by [row][head][column], poison included.
 struct Outputs {
   std::vector<uint16_t> dq, dk, dv;
   std::vector<float> softmax_d;
@@ -74,6 +86,11 @@ struct Outputs {
 // Gradients in float64 by [row][head][column] of the whole tensors; padding rows are 0.
 struct Gradients {
   std::vector<double> dq, dk, dv;
+};
+
+// In float64, and with each intermediate rounded to the tensors' type.
+struct References {
+  Gradients exact, rounded;
 };
 
 class Problem {
@@ -91,12 +108,12 @@ class Problem {
   Outputs run(hip_ext::WorkspaceMode mode, hipStream_t stream = nullptr);
   Outputs download() const;
 
-  // Everything in float64, or with each intermediate rounded to the tensors' type.
-  Gradients reference(bool rounded) const;
+  References references() const;
 
   // Empty, or what is wrong: an error beyond max(10 x that of the rounded reference, 0.01), or a
   // padding row that was written to.
-  std::string compare(const Outputs& outputs) const;
+  std::string compare(const Outputs& outputs, const References& references) const;
+  std::string compare(const Outputs& outputs) const { return compare(outputs, references()); }
 
   // Replaces the borders on the device: same tensors, other sequences. Host side follows.
   void set_sequences(const std::vector<Sequence>& sequences);
@@ -108,6 +125,9 @@ class Problem {
   void fill_borders();
   void create_inputs();
   void forward();
+  Gradients reference(bool rounded) const;
+  ReferenceView view(size_t sequence) const;
+  TensorSizes sizes(int rows, int heads, int columns) const;
   void upload(const std::string& name, const void* source, size_t bytes);
 
   Shape shape_;

@@ -1,7 +1,10 @@
 #include "reference.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "half.h"
 
@@ -53,41 +56,50 @@ void add_scaled(std::vector<double>& target, double factor, const std::vector<do
   for (size_t c = 0; c < target.size(); ++c) target[c] += factor * source[c];
 }
 
-}  // namespace
+// The heads are independent; each is worth a thread from a few million products on.
+template <typename Work>
+void for_each_head(const Shape& shape, const Sequence& s, Work work) {
+  const double products = double(s.queries) * s.keys * (shape.hdim_q + shape.hdim_v);
+  const int cores = products < 1 << 20 ? 1 : int(std::thread::hardware_concurrency());
+  std::atomic<int> next{0};
+  const auto take = [&] {
+    for (int head = next++; head < shape.nhead_q; head = next++) work(head);
+  };
+  std::vector<std::thread> threads;
+  for (int i = 1; i < std::min(cores, shape.nhead_q); ++i) threads.emplace_back(take);
+  take();
+  for (std::thread& thread : threads) thread.join();
+}
 
-void reference_forward(const ReferenceView& view, const Sequence& s, std::vector<uint16_t>& out,
-                       std::vector<float>& lse) {
+void head_forward(const ReferenceView& view, const Sequence& s, int head,
+                  std::vector<uint16_t>& out, std::vector<float>& lse) {
   const Shape& shape = view.shape;
   const double scale = float(1 / std::sqrt(double(shape.hdim_q)));
-  for (int head = 0; head < shape.nhead_q; ++head) {
-    const int head_k = head / (shape.nhead_q / shape.nhead_k);
-    const Matrix q =
-        rows_of(shape, view.q, view.q_start, s.queries, shape.nhead_q, head, shape.hdim_q);
-    const Matrix k =
-        rows_of(shape, view.k, view.k_start, s.keys, shape.nhead_k, head_k, shape.hdim_q);
-    const Matrix v =
-        rows_of(shape, view.v, view.k_start, s.keys, shape.nhead_k, head_k, shape.hdim_v);
-    for (int i = 0; i < s.queries; ++i) {
-      double sum = 0;
-      std::vector<double> o(size_t(shape.hdim_v), 0.0);
-      for (int j = 0; j < s.keys; ++j) {
-        if (!sees(shape, s, i, j)) continue;
-        const double weight = std::exp(scale * dot(q[i], k[j]));
-        sum += weight;
-        add_scaled(o, weight, v[j]);
-      }
-      const size_t row = size_t(view.q_start + i);
-      lse[head * size_t(view.rows_q) + row] =
-          sum > 0 ? float(std::log(sum)) : -std::numeric_limits<float>::infinity();
-      for (int c = 0; c < shape.hdim_v; ++c) {
-        out[(row * shape.nhead_q + head) * shape.hdim_v + c] =
-            round_to(shape.dtype, sum > 0 ? o[c] / sum : 0.0);
-      }
+  const int head_k = head / (shape.nhead_q / shape.nhead_k);
+  const Matrix q =
+      rows_of(shape, view.q, view.q_start, s.queries, shape.nhead_q, head, shape.hdim_q);
+  const Matrix k =
+      rows_of(shape, view.k, view.k_start, s.keys, shape.nhead_k, head_k, shape.hdim_q);
+  const Matrix v =
+      rows_of(shape, view.v, view.k_start, s.keys, shape.nhead_k, head_k, shape.hdim_v);
+  for (int i = 0; i < s.queries; ++i) {
+    double sum = 0;
+    std::vector<double> o(size_t(shape.hdim_v), 0.0);
+    for (int j = 0; j < s.keys; ++j) {
+      if (!sees(shape, s, i, j)) continue;
+      const double weight = std::exp(scale * dot(q[i], k[j]));
+      sum += weight;
+      add_scaled(o, weight, v[j]);
+    }
+    const size_t row = size_t(view.q_start + i);
+    lse[head * size_t(view.rows_q) + row] =
+        sum > 0 ? float(std::log(sum)) : -std::numeric_limits<float>::infinity();
+    for (int c = 0; c < shape.hdim_v; ++c) {
+      out[(row * shape.nhead_q + head) * shape.hdim_v + c] =
+          round_to(shape.dtype, sum > 0 ? o[c] / sum : 0.0);
     }
   }
 }
-
-namespace {
 
 struct HeadGradients {
   Matrix dq, dk, dv;
@@ -142,14 +154,21 @@ void store(const Matrix& m, int start, int heads, int head, std::vector<double>&
 
 }  // namespace
 
+void reference_forward(const ReferenceView& view, const Sequence& sequence,
+                       std::vector<uint16_t>& out, std::vector<float>& lse) {
+  for_each_head(view.shape, sequence,
+                [&](int head) { head_forward(view, sequence, head, out, lse); });
+}
+
 void reference_backward(const ReferenceView& view, const Sequence& sequence, bool rounded,
                         Gradients& gradients) {
-  for (int head = 0; head < view.shape.nhead_q; ++head) {
+  const int heads = view.shape.nhead_q;
+  for_each_head(view.shape, sequence, [&](int head) {
     const HeadGradients g = head_backward(view, sequence, rounded, head);
-    store(g.dq, view.q_start, view.shape.nhead_q, head, gradients.dq);
-    store(g.dk, view.k_start, view.shape.nhead_q, head, gradients.dk);
-    store(g.dv, view.k_start, view.shape.nhead_q, head, gradients.dv);
-  }
+    store(g.dq, view.q_start, heads, head, gradients.dq);
+    store(g.dk, view.k_start, heads, head, gradients.dk);
+    store(g.dv, view.k_start, heads, head, gradients.dv);
+  });
 }
 
 }  // namespace hip_ext_test
