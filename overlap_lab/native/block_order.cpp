@@ -12,7 +12,8 @@ namespace overlap_native {
 namespace {
 
 constexpr size_t kGrain = 1 << 16;
-constexpr size_t kSamples = 8;  // of the keys, for each slice
+constexpr size_t kSamples = 8;                             // of the keys, for each slice
+constexpr unsigned kLeastRowBits = 18, kMostRowBits = 32;  // of blocks that are worth merging
 
 unsigned bits_of(uint64_t number) {
   unsigned bits = 0;
@@ -23,33 +24,30 @@ unsigned bits_of(uint64_t number) {
 /// Merges numbers made of a row's start and the row itself, in slices of time.
 class Merge {
  public:
-  Merge(const std::vector<TimedBlock>& blocks, BlockOrder& found) : blocks_(blocks), found_(found) {
-    for (const TimedBlock& block : blocks) {
-      first_.push_back(size_);
-      size_ += block.size;
-    }
-  }
+  explicit Merge(BlockOrder& found) : found_(found) {}
 
-  /// False where a start and a row do not fit into one number.
-  bool keys(const std::function<void()>& interrupted) {
+  /// False where a start and a row of a block do not fit into one number, not even of a small
+  /// block.
+  bool keys(const std::vector<TimedBlock>& blocks, const std::function<void()>& interrupted) {
     int64_t low = INT64_MAX, high = INT64_MIN;
-    for (const TimedBlock& block : blocks_) {
+    for (const TimedBlock& block : blocks) {
       for (size_t row = 0; row < block.size; ++row) {
         low = std::min(low, block.start_ns[row]);
         high = std::max(high, block.start_ns[row]);
       }
     }
     low_ = static_cast<uint64_t>(low);
-    row_bits_ = bits_of(size_);
-    const unsigned bits = row_bits_ + bits_of(static_cast<uint64_t>(high) - low_);
-    if (size_ == 0 || row_bits_ > 32 || bits > 64) return false;
+    const unsigned time_bits = bits_of(static_cast<uint64_t>(high) - low_);
+    split(blocks, size_t{1} << std::clamp(64 - time_bits, kLeastRowBits, kMostRowBits));
+    const unsigned bits = row_bits_ + time_bits;
+    if (size_ == 0 || size_ > UINT32_MAX || bits > 64) return false;
     for (size_t at = 0; at < blocks_.size(); ++at) {
       keys_.push_back(sized_column<uint64_t>(blocks_[at].size));
       uint64_t* key = keys_.back().data();
       const int64_t* start = blocks_[at].start_ns;
       for_parts(blocks_[at].size, kGrain, [=](size_t begin, size_t end) {
         for (size_t row = begin; row < end; ++row) {
-          key[row] = (static_cast<uint64_t>(start[row]) - low_) << row_bits_ | (first_[at] + row);
+          key[row] = (static_cast<uint64_t>(start[row]) - low_) << row_bits_ | row;
         }
       });
       sort_numbers(keys_.back(), row_bits_, bits, interrupted);
@@ -77,6 +75,22 @@ class Merge {
   }
 
  private:
+  /// Blocks of at most so many rows: the longer the time, the fewer rows can be told apart in a
+  /// key.
+  void split(const std::vector<TimedBlock>& blocks, size_t most) {
+    size_t largest = 0;
+    for (const TimedBlock& block : blocks) {
+      for (size_t row = 0; row < block.size; row += most) {
+        const size_t size = std::min(most, block.size - row);
+        blocks_.push_back({block.start_ns + row, block.end_ns + row, size});
+        first_.push_back(size_);
+        size_ += size;
+        largest = std::max(largest, size);
+      }
+    }
+    row_bits_ = bits_of(std::max<size_t>(largest, 1) - 1);
+  }
+
   /// What is left of a block's part of a slice.
   struct Left {
     const uint64_t *next, *end;
@@ -122,10 +136,11 @@ class Merge {
     }
   }
 
-  /// Takes what is before the next key of all other blocks; where the places go on.
+  /// Takes what is before the next key of all other blocks, at least one; where the places go on.
+  /// Rows that start together are put in order later.
   size_t take_least(std::vector<Left>& all, size_t at) const {
     size_t least = 0;
-    uint64_t limit = UINT64_MAX;  // no key: a row is below the number of all rows
+    uint64_t limit = UINT64_MAX;
     for (size_t i = 1; i < all.size(); ++i) {
       if (*all[i].next < *all[least].next) {
         limit = *all[least].next;
@@ -137,12 +152,13 @@ class Merge {
     Left& left = all[least];
     const int64_t* end_ns = blocks_[left.block].end_ns;
     const size_t first = first_[left.block];
-    for (; left.next != left.end && *left.next < limit; ++left.next, ++at) {
+    do {
       const size_t row = *left.next & ((uint64_t{1} << row_bits_) - 1);
-      found_.order[at] = static_cast<uint32_t>(row);
-      found_.end_ns[at] = end_ns[row - first];
+      found_.order[at] = static_cast<uint32_t>(first + row);
+      found_.end_ns[at] = end_ns[row];
       found_.start_ns[at] = static_cast<int64_t>((*left.next >> row_bits_) + low_);
-    }
+      ++left.next, ++at;
+    } while (left.next != left.end && *left.next < limit);
     if (left.next == left.end) all.erase(all.begin() + static_cast<std::ptrdiff_t>(least));
     return at;
   }
@@ -168,8 +184,8 @@ class Merge {
     }
   }
 
-  const std::vector<TimedBlock>& blocks_;
   BlockOrder& found_;
+  std::vector<TimedBlock> blocks_;
   std::vector<size_t> first_;  // row of each block
   std::vector<Column<uint64_t>> keys_;
   std::vector<std::vector<size_t>> edges_;  // of each slice, by block
@@ -182,8 +198,8 @@ class Merge {
 
 bool block_order(const std::vector<TimedBlock>& blocks, const std::function<void()>& interrupted,
                  BlockOrder& found) {
-  Merge merge(blocks, found);
-  if (!merge.keys(interrupted)) return false;
+  Merge merge(found);
+  if (!merge.keys(blocks, interrupted)) return false;
   merge.merge(interrupted);
   return true;
 }

@@ -118,6 +118,18 @@ def test_blocks_are_merged_in_slices_of_time(tie: int, *, shuffled: bool) -> Non
     check_block_order(blocks)
 
 
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_rows_over_hours_are_merged_in_smaller_blocks(*, shuffled: bool) -> None:
+    random = np.random.default_rng(7)
+    start = (
+        np.sort(random.integers(0, 90_000, 600_000)) * 777_000_000
+    )  # 19 hours, with rows that start together
+    start = random.permutation(start) if shuffled else start
+    ends = random.integers(0, 9, start.size)
+    blocks = [list(zip(start[at::2].tolist(), ends[at::2].tolist(), strict=True)) for at in (0, 1)]
+    check_block_order(blocks)
+
+
 def test_starts_of_any_distance_are_ordered_or_left_to_another() -> None:
     far = np.array([LATEST_NS, -(1 << 63), 5], np.int64)
     assert block_order([far], [far]) is None
