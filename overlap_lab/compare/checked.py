@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
 
 from overlap_lab.compare.budget import Allowance, Rule
+from overlap_lab.metrics.python_frames import Frame, frame_in
 from overlap_lab.report import Cell
 
-__all__ = ["SCHEMA", "Check", "Checked", "Culprit", "Frame", "Outcome"]
+__all__ = ["SCHEMA", "Check", "Checked", "Culprit", "Outcome"]
 
 SCHEMA = "overlap_lab.check/1"
-_FRAME: Final = re.compile(r"(?P<file>.+)\((?P<line>\d+)\): (?P<function>.+)")
 
 
 class Outcome(StrEnum):
@@ -24,18 +22,6 @@ class Outcome(StrEnum):
     """The observations lie on both sides of the limit, or are too few; the reason says which."""
     NO_VALUE = "no value"
     """The measure is null in this trace, and the reason says why: a budget on it fails."""
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A place in the program."""
-
-    file: str
-    line: int
-    function: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line} {self.function}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +45,9 @@ class Culprit:
 
     @property
     def frame(self) -> Frame | None:
-        """The innermost frame with a file and a line."""
-        return next((frame for name in reversed(self.stack) if (frame := _frame_in(name))), None)
-
-
-def _frame_in(name: str) -> Frame | None:
-    """File, line and function of a Python frame's name, as torch.profiler writes it: `train.py(88): step`."""
-    found = _FRAME.fullmatch(name)
-    return Frame(found["file"], int(found["line"]), found["function"]) if found else None
+        """The innermost place in the user's own files, else in any file."""
+        frames = [frame for name in reversed(self.stack) if (frame := frame_in(name))]
+        return next((frame for frame in frames if frame.is_own), next(iter(frames), None))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 from overlap_lab.compare.checked import Culprit
 from overlap_lab.intervals import clip
 from overlap_lab.metrics.context import Context, Window
-from overlap_lab.metrics.places import around_waits
+from overlap_lab.metrics.places import around_waits, lines_around_waits
 from overlap_lab.metrics.waits import REASONS
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, Kind
 
@@ -45,7 +45,8 @@ def culprits_of(context: Context, wait: np.ndarray) -> tuple[Culprit, ...]:
         np.add.at(idle, drained.wait, last - first)
         np.add.at(drains, drained.wait, 1)
         device[drained.wait] = number
-    frames, ranges, ops = (around_waits(context, kind) for kind in (Kind.PYTHON, Kind.RANGE, Kind.CPU_OP))
+    ranges, ops = (around_waits(context, kind) for kind in (Kind.RANGE, Kind.CPU_OP))
+    frames = lines_around_waits(context)
     groups: dict[tuple[object, ...], list[int]] = {}
     for one in wait.tolist():
         name = int(trace.name[waits.row[one]])

@@ -11,8 +11,8 @@ from overlap_lab.intervals import Ints, clip
 from overlap_lab.metrics.causes import CAUSES
 from overlap_lab.metrics.context import Context, Window
 from overlap_lab.metrics.idle import idle_segments
-from overlap_lab.metrics.places import around_waits
-from overlap_lab.native import innermost_rows
+from overlap_lab.metrics.places import around_waits, lines_around_waits
+from overlap_lab.metrics.python_frames import frame_in
 from overlap_lab.render.numbers import records
 from overlap_lab.report import Column, Report
 from overlap_lab.schema import Cause, Kind
@@ -26,8 +26,6 @@ ELSEWHERE: Final = "other waits"
 """Idle time after drains whose wait is not told."""
 
 _NUMBER: Final = re.compile(r"\d+")
-_PYTHON: Final = re.compile(r"(?P<file>[^()]*\.py)\((?P<line>\d+)\)")
-_LIBRARIES: Final = ("site-packages", "dist-packages", "torch/", "<frozen")
 _DRAIN: Final = CAUSES.index(Cause.DRAIN)
 
 
@@ -42,9 +40,9 @@ def site(call: str | None, op: str | None, frame: str | None, name: str | None) 
     'hipMemcpy in backward layer *'
     """
     what = op or call or "a wait"
-    line = _PYTHON.search(frame or "")
-    if line:
-        return f"{what} at {line['file'].rpartition('/')[2]}:{line['line']}"
+    place = frame_in(frame or "")
+    if place:
+        return f"{what} at {place.file_name}:{place.line}"
     return f"{what} in {_NUMBER.sub('*', name)}" if name else what
 
 
@@ -67,7 +65,7 @@ class DrainedAt:
     def __init__(self, context: Context, device: int) -> None:
         drains = context.drains[device]
         ops, ranges = around_waits(context, Kind.CPU_OP), around_waits(context, Kind.RANGE)
-        frames = _frames(context)
+        frames = lines_around_waits(context)
         named = [
             site(context.trace.name_of(int(context.waits.row[wait])), ops[wait], frames[wait], ranges[wait])
             for wait in drains.wait.tolist()
@@ -87,30 +85,3 @@ class DrainedAt:
         total = np.zeros(len(self.names), np.int64)
         np.add.at(total, self._of_gap[segments.gap[mine]], end - start)
         return total
-
-
-def _frames(context: Context) -> list[str | None]:
-    """The innermost Python line of the user's own files around each wait, else the innermost of any file."""
-    trace = context.trace
-    rows = np.flatnonzero(trace.kind == Kind.PYTHON)
-    if rows.size == 0:
-        return [None] * context.waits.row.size
-    codes = np.unique(trace.name[rows]).tolist()
-    lines = [code for code in codes if _PYTHON.search(trace.names[code])]
-    own = [code for code in lines if not any(part in trace.names[code] for part in _LIBRARIES)]
-    mine, others = (_innermost(context, rows[np.isin(trace.name[rows], one)]) for one in (own, lines))
-    return [one or other for one, other in zip(mine, others, strict=True)]
-
-
-def _innermost(context: Context, rows: Ints) -> list[str | None]:
-    """For each wait the name of the innermost of these rows around it."""
-    trace, waits = context.trace, context.waits
-    chosen = np.zeros_like(trace.kind)
-    chosen[rows] = 1
-    found = innermost_rows(
-        chosen,
-        (context.links.thread, trace.start_ns, trace.end_ns),
-        1,
-        (waits.thread, waits.start, waits.end),
-    )
-    return [trace.name_of(row) if row >= 0 else None for row in found.tolist()]

@@ -17,7 +17,7 @@ from overlap_lab.metrics.drained import waited_devices
 from overlap_lab.metrics.drains import device_drains, drains_inside, stream_drains
 from overlap_lab.metrics.idle import device_idle, idle_segments
 from overlap_lab.metrics.overlap import overlap
-from overlap_lab.metrics.places import around_waits, names_of, relative_start_ns
+from overlap_lab.metrics.places import around_waits, lines_around_waits, names_of, relative_start_ns
 from overlap_lab.metrics.waits import REASONS
 from overlap_lab.quality import Quality
 from overlap_lab.report import Cell, Column, ColumnRows, Table
@@ -31,7 +31,8 @@ _Places = Sequence[Sequence[str | None]]
 
 def tables_of(context: Context, faults: Quality) -> dict[str, Table]:
     """Every table but `steps`; times count from the trace's first moment unless the name says absolute."""
-    places = [around_waits(context, kind) for kind in (Kind.RANGE, Kind.CPU_OP, Kind.PYTHON)]
+    ranges, framework_ops = (around_waits(context, kind) for kind in (Kind.RANGE, Kind.CPU_OP))
+    places = (ranges, framework_ops, lines_around_waits(context))
     waits = _waits_table(context, places)
     return {
         "waits": waits,

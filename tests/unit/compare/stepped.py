@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from overlap_lab.schema import Kind
+from overlap_lab.schema import Api, Kind
 from overlap_lab.trace import Source, Trace
 from tests.timeline import timeline
 
-__all__ = ["stepped", "steps_of"]
+__all__ = ["framed", "stepped", "steps_of"]
 
 
 def stepped(drawing: str, *, name: str = "step #{}", source: Source | None = None) -> Trace:
@@ -38,3 +38,12 @@ def steps_of(
         stream += "." + "Kk"[number % 2] * (length - drain_us - 1) + "." * drain_us
     source = Source(vendor="amd", clock="boottime", metadata=metadata or {})
     return stepped(f"host   1 |{host}\nhost   1 |{waits}\nstream 0 |{stream}", source=source)
+
+
+def framed(trace: Trace, *names: str) -> Trace:
+    """The drawn trace with its other calls (K on the host) as Python frames of these names, by start, in turn."""
+    rows = np.flatnonzero((trace.kind == Kind.API) & (trace.api == Api.OTHER))
+    kind, api, name = trace.kind.copy(), trace.api.copy(), trace.name.copy()
+    kind[rows], api[rows] = Kind.PYTHON, Api.NONE
+    name[rows] = len(trace.names) + np.arange(rows.size) % len(names)
+    return trace.replace(names=(*trace.names, *names), kind=kind, api=api, name=name)
