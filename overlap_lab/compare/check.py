@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import comb
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -13,27 +12,29 @@ import numpy.typing as npt
 
 from overlap_lab.analyze import measurements_of, report_and_context
 from overlap_lab.compare.budget import Allowance, Budget, Per, Rule
-from overlap_lab.compare.checked import Check, Checked, Outcome
+from overlap_lab.compare.certain import chance_words, that_drained, unsure_waits
+from overlap_lab.compare.checked import Check, Checked, Culprit, Outcome
 from overlap_lab.compare.culprits import culprits_of, waits_inside
+from overlap_lab.compare.judgment import judged
 from overlap_lab.compare.samples import windows_of
 from overlap_lab.errors import UsageError
 from overlap_lab.metrics.context import Context, Window
-from overlap_lab.metrics.places import around_waits
+from overlap_lab.metrics.places import around_waits, lines_around_waits
 from overlap_lab.metrics.steps import range_windows, step_windows
-from overlap_lab.report import Measurement
+from overlap_lab.report import Measurement, Report
 from overlap_lab.schema import Kind
 from overlap_lab.trace import Trace
 
-__all__ = ["FEWEST", "check", "judged"]
+__all__ = ["check"]
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 _Key = tuple[str, tuple[tuple[str, int], ...]]
 """Tag and sorted scope."""
 
-FEWEST: Final = 5
-"""So many observations on the wrong side of a limit are needed before several of them violate a rule."""
 _ABOUT_WAITS: Final = ("host/", "drain/", "overlap/", "stream/drain", "device/idle", "run_ahead")
+_ABOUT_DRAINS: Final = ("drain/", "stream/drain", "device/idle")
 
 
 def check(traces: Trace | Sequence[Trace], budget: Budget, *, fewest: int = 1) -> Check:
@@ -41,7 +42,8 @@ def check(traces: Trace | Sequence[Trace], budget: Budget, *, fewest: int = 1) -
 
     Counts decide exactly, each trace for itself. A time or a ratio with one observation decides exactly as
     well, unless `fewest` asks for more; several decide by the interval of their median, and UNDECIDED is an
-    answer. Raises UsageError for no trace.
+    answer. It is the answer too where only such waits decide as may come from a busy machine. Raises
+    UsageError for no trace.
     """
     several = [traces] if isinstance(traces, Trace) else list(traces)
     if not several:
@@ -52,30 +54,37 @@ def check(traces: Trace | Sequence[Trace], budget: Budget, *, fewest: int = 1) -
         (one, sum(run.passed[at][0] for run in runs), sum(run.passed[at][1] for run in runs))
         for at, one in enumerate(budget.allowed)
     )
-    return Check(runs[0].source, checked, allowed, budget.source)
+    return Check(runs[0].report.source, checked, allowed, budget.source)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Run:
     """One trace, without the waits that are allowed."""
 
-    source: Mapping[str, object]
+    report: Report
     context: Context
     values: Mapping[_Key, Measurement]
-    passed: tuple[tuple[int, int], ...]
+    passed: tuple[tuple[int, int], ...] = ()
     """For each allowance how many waits it let pass, and for how many ns they blocked."""
+    certain: dict[bool, tuple[Ints, _Run]] = field(default_factory=dict)
+    """By whether it is about drains: the waits that may be chance, and the run without them."""
 
 
 def _prepared(trace: Trace, allowances: Sequence[Allowance]) -> _Run:
     report, context = report_and_context(trace)
     keep, passed = _not_allowed(context, allowances)
+    return replace(_with_waits(report, context, keep), passed=passed)
+
+
+def _with_waits(report: Report, context: Context, keep: Mask) -> _Run:
+    """The run as it would be with only these waits."""
     measured: Iterable[Measurement] = report.measurements
     if not keep.all():
         context = context.with_waits(keep)
         faults = [one for one in report.measurements if one.tag.startswith("quality/")]
         measured = (*measurements_of(context), *faults)
     values: dict[_Key, Measurement] = {(m.tag, tuple(sorted(m.scope.items()))): m for m in measured}
-    return _Run(report.source, context, values, passed)
+    return _Run(report, context, values)
 
 
 def _not_allowed(
@@ -91,6 +100,7 @@ def _not_allowed(
         calls,
         around_waits(context, Kind.CPU_OP),
         around_waits(context, Kind.PYTHON),
+        lines_around_waits(context),
     ]
     ranges = around_waits(context, Kind.RANGE)
     passed = []
@@ -109,26 +119,69 @@ def _allows(allowance: Allowance, names: Sequence[str | None], range_name: str |
 
 
 def _checked(rule: Rule, runs: Sequence[_Run], fewest: int) -> Checked:
-    """The rule held against what all the runs observed together."""
+    """The rule held against what all the runs observed together, and against what of it is certain."""
+    result = _held(rule, runs, fewest)
+    if not rule.tag.startswith(_ABOUT_WAITS) or result.outcome not in (Outcome.VIOLATED, Outcome.FINE):
+        return result
+    doubted = [_without_chance(rule, run) for run in runs]
+    if any(unsure.size for unsure, _ in doubted):
+        certain = _held(rule, [run for _, run in doubted], fewest)
+        if certain.outcome not in (result.outcome, Outcome.NO_VALUE):
+            return _left_to_chance(
+                rule, result, [(run, unsure) for run, (unsure, _) in zip(runs, doubted, strict=True)]
+            )
+    if result.outcome is not Outcome.VIOLATED:
+        return result
+    return replace(result, culprits=_culprits(rule, runs))
+
+
+def _held(rule: Rule, runs: Sequence[_Run], fewest: int) -> Checked:
+    """The rule and what these runs say to it together."""
     try:
-        observed = [_observed(rule, run) for run in runs]
+        every = np.concatenate([_observed(rule, run) for run in runs])
     except _NoValue as why:
         return Checked(rule, Outcome.NO_VALUE, None, 0, reason=str(why))
-    every = np.concatenate(observed)
     if every.size == 0:
         return Checked(rule, Outcome.FINE, 0, 0, reason="no call waited before the end")
     result = judged(rule, every, fewest=fewest)
-    if result.outcome is not Outcome.VIOLATED:
-        return result
-    shaky = _shaky(rule, runs)
+    shaky = _shaky(rule, runs) if result.outcome is Outcome.VIOLATED else None
     if shaky is not None:
         return replace(result, outcome=Outcome.UNDECIDED, low=shaky[0], high=shaky[1], reason=_CLOCKS)
-    if not rule.tag.startswith(_ABOUT_WAITS):
-        return result
-    worst = max(range(len(runs)), key=lambda at: _distance(rule, observed[at]))
-    context = runs[worst].context
-    windows = _windows(rule, context) if rule.per in (Per.STEP, Per.RANGE) else None
-    return replace(result, culprits=culprits_of(context, waits_inside(context, windows)))
+    return result
+
+
+def _without_chance(rule: Rule, run: _Run) -> tuple[Ints, _Run]:
+    """The waits of a run that may be chance, and the run without them."""
+    drained = rule.tag.startswith(_ABOUT_DRAINS)
+    if drained not in run.certain:
+        unsure = unsure_waits(run.context, drained=drained)
+        keep = np.ones(run.context.waits.row.size, np.bool_)
+        keep[unsure] = False
+        run.certain[drained] = unsure, _with_waits(run.report, run.context, keep)
+    return run.certain[drained]
+
+
+def _left_to_chance(rule: Rule, result: Checked, doubted: Sequence[tuple[_Run, Ints]]) -> Checked:
+    """UNDECIDED: what is certain says something else than what may be chance."""
+    does = "breaks" if result.outcome is Outcome.VIOLATED else "keeps"
+    context, unsure = max(
+        ((run.context, _asked_of(rule, run.context, unsure)) for run, unsure in doubted),
+        key=lambda each: each[1].size,
+    )
+    reason = f"a busy machine may be all that {does} it: {chance_words(context, unsure)}"
+    return replace(result, outcome=Outcome.UNDECIDED, reason=reason, culprits=culprits_of(context, unsure))
+
+
+def _asked_of(rule: Rule, context: Context, wait: Ints) -> Ints:
+    """Those of the waits that the rule is about."""
+    inside = np.intersect1d(wait, waits_inside(context, _windows_asked(rule, context)))
+    return that_drained(context, inside) if rule.tag.startswith(_ABOUT_DRAINS) else inside
+
+
+def _culprits(rule: Rule, runs: Sequence[_Run]) -> tuple[Culprit, ...]:
+    """The waits behind a broken rule, in the run that breaks it most."""
+    worst = max(runs, key=lambda run: _distance(rule, _observed(rule, run)))
+    return culprits_of(worst.context, waits_inside(worst.context, _windows_asked(rule, worst.context)))
 
 
 class _NoValue(Exception):
@@ -196,6 +249,11 @@ def _distance(rule: Rule, observed: Floats) -> float:
     return max(broken, default=-1.0)
 
 
+def _windows_asked(rule: Rule, context: Context) -> list[Window] | None:
+    """The windows of the rule; None for the whole trace."""
+    return _windows(rule, context) if rule.per in (Per.STEP, Per.RANGE) else None
+
+
 def _windows(rule: Rule, context: Context) -> list[Window]:
     if rule.per is Per.STEP:
         return [window for _, window in step_windows(context)]
@@ -209,58 +267,3 @@ def _absent(rule: Rule, context: Context) -> str:
         return f"the trace has no device {rule.device}; it has {', '.join(map(str, context.devices))}"
     devices = ", ".join(map(str, context.devices))
     return f"name one of the devices {devices}, as in: {rule.tag} ... on device {next(iter(context.devices))}"
-
-
-def judged(rule: Rule, observed: Floats, *, fewest: int = 1) -> Checked:
-    """A rule and its observations: every count must hold, a time or ratio by the interval of its median."""
-    size = observed.size
-    if rule.unit == "count":
-        broken = [value for value in observed.tolist() if not rule.relation.holds(value, rule.limit)]
-        worst = max(broken, key=lambda value: abs(value - rule.limit), default=float(np.median(observed)))
-        outcome = Outcome.VIOLATED if broken else Outcome.FINE
-        reason = f"in {len(broken)} of {size} {rule.per}s" if broken and size > 1 else ""
-        return Checked(rule, outcome, _as_unit(worst, rule.unit), size, reason=reason)
-    median = _as_unit(float(np.median(observed)), rule.unit)
-    low, high = _interval(observed)
-    holds = [rule.relation.holds(edge, rule.limit) for edge in (low, high)]
-    result = Checked(rule, Outcome.VIOLATED, median, size)
-    if size > 1:
-        result = replace(result, low=low, high=high)
-    if all(holds):
-        return replace(result, outcome=Outcome.FINE)
-    if any(holds):
-        why = f"{size} observations lie on both sides of the limit, within the noise"
-        return replace(result, outcome=Outcome.UNDECIDED, reason=why)
-    if size < fewest:
-        plural = "" if size == 1 else "s"
-        why = f"{size} observation{plural}, {fewest} are needed before a time can fail"
-        return replace(result, outcome=Outcome.UNDECIDED, reason=why)
-    return result
-
-
-def _as_unit(value: float, unit: str) -> int | float:
-    return round(value) if unit in ("ns", "count") else value
-
-
-def _interval(observed: Floats) -> tuple[float, float]:
-    """95 % interval of the median by order statistics, and as wide as the medians of four successive parts
-    lie apart, since neighbours resemble each other; of fewer than six the whole range."""
-    ordered = np.sort(observed)
-    size = ordered.size
-    skipped = _skipped(size)
-    low, high = float(ordered[skipped]), float(ordered[size - 1 - skipped])
-    if size >= 8:
-        parts = [float(np.median(part)) for part in np.array_split(observed, 4)]
-        low, high = min(low, *parts), max(high, *parts)
-    return low, high
-
-
-def _skipped(size: int) -> int:
-    """How many of the smallest values lie below the interval: each tail of the binomial holds <= 2.5 %."""
-    tail, skipped = 0, 0
-    for below in range(size // 2):
-        tail += comb(size, below)
-        if tail > 0.025 * 2**size:
-            break
-        skipped = below
-    return skipped

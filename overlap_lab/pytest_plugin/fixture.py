@@ -15,8 +15,9 @@ from overlap_lab.analyze import analyze
 from overlap_lab.capture.captured import Captured
 from overlap_lab.capture.in_process import in_process
 from overlap_lab.compare.budget import Budget, read_budget
-from overlap_lab.compare.check import FEWEST, check
+from overlap_lab.compare.check import check
 from overlap_lab.compare.checked import Check, Outcome
+from overlap_lab.compare.judgment import FEWEST
 from overlap_lab.errors import CaptureError, UsageError
 from overlap_lab.loaders import load
 from overlap_lab.pytest_plugin.limits import budget_of

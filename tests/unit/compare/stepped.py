@@ -41,7 +41,7 @@ def steps_of(
 
 
 def framed(trace: Trace, *names: str) -> Trace:
-    """The drawn trace with its other calls (K on the host) as Python frames of these names, by start, in turn."""
+    """The drawn trace with its other calls (K on the host) as Python frames, called so in turn by start."""
     rows = np.flatnonzero((trace.kind == Kind.API) & (trace.api == Api.OTHER))
     kind, api, name = trace.kind.copy(), trace.api.copy(), trace.name.copy()
     kind[rows], api[rows] = Kind.PYTHON, Api.NONE

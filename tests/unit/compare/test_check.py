@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overlap_lab.compare.budget import Budget, parse_allowance, parse_rule
-from overlap_lab.compare.check import check, judged
+from overlap_lab.compare.check import check
 from overlap_lab.compare.checked import Checked, Outcome
+from overlap_lab.compare.judgment import judged
 from overlap_lab.errors import UsageError
 from overlap_lab.trace import Trace
 from tests.timeline import timeline

@@ -1,0 +1,184 @@
+"""Drawn traces whose budgets are broken by waits that a busy machine may be all there is to."""
+
+from __future__ import annotations
+
+import pytest
+
+from overlap_lab.compare.budget import Budget, parse_rule
+from overlap_lab.compare.check import check
+from overlap_lab.compare.checked import Checked, Outcome
+from overlap_lab.schema import Memory
+from overlap_lab.trace import Source, Trace
+from tests.timeline import timeline
+from tests.unit.compare.stepped import framed, stepped
+
+
+def held(trace: Trace, rule: str = "drain/count = 0", *, fewest: int = 1) -> Checked:
+    [one] = check(trace, Budget((parse_rule(rule),)), fewest=fewest).checked
+    return one
+
+
+def slow_memset(letter_ns: int = 2_000, source: Source | None = None) -> Trace:
+    """A memset of 17 letters; the kernel before it and its own op end before it returns."""
+    return timeline(
+        """
+        host   1 |L.ZZZZZZZZZZZZZZZZZ...L
+        stream 0 |.KKKKKKKKKKKKKKKKZ.....KK
+        """,
+        letter_ns,
+        source=source,
+    )
+
+
+def slow_free(letters: int, letter_ns: int, source: Source | None = None) -> Trace:
+    """A free that returns when the kernel before it ends."""
+    return timeline(
+        f"host   1 |L.{'F' * letters}...L\nstream 0 |.{'K' * (letters + 1)}....KK", letter_ns, source=source
+    )
+
+
+def test_a_slow_memset_of_34_us_leaves_a_count_of_drains_undecided_and_is_named() -> None:
+    one = held(slow_memset())
+    assert (one.outcome, one.value) == (Outcome.UNDECIDED, 1)
+    assert one.reason == "a busy machine may be all that breaks it: hipMemsetAsync lasted 34.0 us"
+    [culprit] = one.culprits
+    assert (culprit.call, culprit.drains) == ("hipMemsetAsync", 1)
+
+
+def test_a_synchronize_breaks_the_same_count_however_short_it_is() -> None:
+    trace = timeline(
+        """
+        host   1 |L.SS..L
+        stream 0 |.KKK...KK
+        """
+    )
+    assert held(trace).outcome is Outcome.VIOLATED
+
+
+def test_a_certain_drain_beside_an_unsure_one_violates() -> None:
+    trace = timeline(
+        """
+        host   1 |L.ZZZZZZZZZZZZZZZZZ...L.SS...L
+        stream 0 |.KKKKKKKKKKKKKKKKZ.....KKK....KK
+        """,
+        2_000,
+    )
+    one = held(trace)
+    assert (one.outcome, one.value) == (Outcome.VIOLATED, 2)
+    assert held(trace, "drain/count <= 1").outcome is Outcome.UNDECIDED
+
+
+def test_a_call_of_twenty_floors_is_no_accident() -> None:
+    assert held(slow_free(20, 20_000)).outcome is Outcome.VIOLATED
+    assert held(slow_free(19, 20_000)).outcome is Outcome.UNDECIDED
+
+
+def test_two_calls_of_five_floors_are_no_accident() -> None:
+    one = "L.FFFFFFFFFF...", ".KKKKKKKKKKK..."
+    trace = timeline(f"host   1 |{one[0] * 2}L\nstream 0 |{one[1] * 2}.KK", 10_000)
+    assert held(trace).outcome is Outcome.VIOLATED
+    assert held(slow_free(10, 10_000)).outcome is Outcome.UNDECIDED
+
+
+def test_where_most_calls_so_long_did_not_wait_none_is_certain() -> None:
+    """Three frees of 400 us return in the middle of a kernel, as without a core, and one at its end."""
+    one = "LFFFFFFFFFFFFFFFFFFFF....", ".KKKKKKKKKKKKKKKKKKKKKKKK"
+    end = "LFFFFFFFFFFFFFFFFFFFF...L", ".KKKKKKKKKKKKKKKKKKKK...."
+    trace = timeline(f"host   1 |{one[0] * 3}{end[0]}\nstream 0 |{one[1] * 3}{end[1]}.KK", 20_000)
+    assert held(trace).value == 1
+    assert held(trace).outcome is Outcome.UNDECIDED
+
+
+def test_a_copy_to_pageable_memory_inside_its_call_is_certain() -> None:
+    drawing = """
+        host   1 |L1.C2CCCCCCCCCCC...L3
+        stream 0 |.K1KKKKD2DDDD........K3K
+        """
+    assert held(timeline(drawing, 2_000, memory={2: Memory.PAGEABLE})).outcome is Outcome.VIOLATED
+    assert held(timeline(drawing, 2_000)).outcome is Outcome.UNDECIDED
+
+
+def test_a_synchronous_copy_from_device_to_device_may_not_have_waited() -> None:
+    trace = timeline(
+        """
+        host   1 |L1.M2MMMMMMMMMMMMM...L3
+        stream 0 |.K1KKKKX2XXXX.........K3K
+        """,
+        2_000,
+    )
+    assert held(trace).value == 1
+    assert held(trace).outcome is Outcome.UNDECIDED
+
+
+HOST = Source(vendor="host")
+
+
+def test_on_the_host_target_length_proves_nothing_but_the_stack_of_a_wait_does() -> None:
+    """Its ops run on the host's cores, so that a thread may get one just when an op ends."""
+    assert held(slow_free(20, 500_000, HOST)).outcome is Outcome.UNDECIDED
+    told = timeline(
+        """
+        host   1 |L.ZZZZZZZZZZZZZZZZZ...L
+        host   1 |..KKKKKKKKKKKKKKKKK....
+        stream 0 |.KKKKKKKKKKKKKKKKZ.....KK
+        """,
+        2_000,
+        source=HOST,
+    )
+    assert held(framed(told, "train.py(88): step")).outcome is Outcome.VIOLATED
+
+
+def passed(letter_ns: int) -> Trace:
+    """A wait for stream 0 whose host comes back 27 letters late; stream 1 had 6 letters of work left."""
+    return timeline(
+        """
+        host 1          |Ll...............................L.
+        host 1 stream 0 |..TTTTTTTTTTTTTTTTTTTTTTTTTTTTTTT..
+        stream 0        |.KKKKK............................K
+        stream 1        |..KKKKKKKKKK.......................
+        """,
+        letter_ns,
+    )
+
+
+def test_a_device_that_ran_dry_while_the_host_came_back_is_undecided() -> None:
+    one = held(passed(5_000))
+    assert (one.outcome, one.value) == (Outcome.UNDECIDED, 1)
+    assert one.reason == (
+        "a busy machine may be all that breaks it: hipStreamSynchronize came back 135 us late"
+    )
+
+
+def test_a_device_with_too_little_work_left_for_any_host_is_drained() -> None:
+    assert held(passed(1_000)).outcome is Outcome.VIOLATED
+
+
+def test_a_wait_that_drains_in_passing_is_a_wait_all_the_same() -> None:
+    assert held(passed(5_000), "host/blocked < 50us").outcome is Outcome.VIOLATED
+
+
+def test_times_are_not_broken_by_chance_alone_either() -> None:
+    one = "L.ZZZZZZZZZZZZZZZZZ...", ".KKKKKKKKKKKKKKKKZ...."
+    trace = timeline(f"host   1 |{one[0] * 6}L\nstream 0 |{one[1] * 6}.KK", 2_000)
+    found = held(trace, "host/blocked per wait < 25us", fewest=5)
+    assert (found.outcome, found.observations) == (Outcome.UNDECIDED, 6)
+    assert found.reason.endswith("6 x hipMemsetAsync lasted up to 34.0 us")
+
+
+def test_a_rule_that_only_chance_keeps_is_undecided() -> None:
+    one = held(slow_memset(), "drain/count >= 1")
+    assert one.outcome is Outcome.UNDECIDED
+    assert one.reason.startswith("a busy machine may be all that keeps it: hipMemsetAsync")
+
+
+@pytest.mark.parametrize("rule", ['drain/count = 0 in range "range"', "drain/count per step = 0"])
+def test_steps_and_ranges_are_judged_alike(rule: str) -> None:
+    one = "OOOOOOOOOOOOOOOOOOOOOO", "L.ZZZZZZZZZZZZZZZZZ...", ".KKKKKKKKKKKKKKKKZ...."
+    lines = [f"{one[0]}oooooo", f"{one[1]}L", f"{one[2]}.KK"]
+    drawn = "\n".join(
+        f"{place}|{line}" for place, line in zip(("host   1 ", "host   1 ", "stream 0 "), lines, strict=True)
+    )
+    trace = timeline(drawn, 2_000) if "range" in rule else stepped(drawn)
+    if "step" in rule:
+        trace = trace.replace(start_ns=trace.start_ns * 2, end_ns=trace.end_ns * 2)
+    assert held(trace, rule).outcome is Outcome.UNDECIDED
