@@ -4,6 +4,7 @@
 #   make lint       format, lint, types, import contract, spelling
 #   make bench      speed and memory against peers, as a table: BENCH=quick|default|full (3, 15, 20 minutes),
 #                   ROWS='kineto csv ...' CAPTURES='a.json.gz ...' FOLDER=keep/files/there RESUME=1 WRITE=1
+#   make bench-bwd  the backward by workspace mode, with AITER's options: ARGS='-prec=bf16 -s=512 -workspace=all'
 #   make fuzz       two minutes of fuzzing of the readers' core: FUZZ_SECONDS=3600, FUZZ_TARGETS='events csv'
 #   make coverage-native  which lines of the readers' core the kept corpus and the readers' tests run
 #   make sanitize   the C++ parts under ThreadSanitizer and AddressSanitizer, the readers' tests under ASan and UBSan
@@ -17,13 +18,13 @@ READERS_TESTS ?= tests/unit/loaders tests/unit/native tests/cases tests/end_to_e
 
 CLANGXX ?= $(firstword $(shell for name in clang++ clang++-20 clang++-19 clang++-18 clang++-17 clang++-16 clang++-15 clang++-14; do command -v $$name; done))
 
-CPP := $(shell find hip_ext overlap_lab/native -name "*.cpp" -o -name "*.h")
+CPP := $(shell find hip_ext overlap_lab/native -name "*.cpp" -o -name "*.h" -o -name "*.hip")
 FUZZ_CPP := $(shell find tests/fuzz -name "*.cpp" -o -name "*.h")
 BUILD_INPUTS := $(CPP) $(shell find . -path ./.venv -prune -o -path ./build -prune -o \( -name CMakeLists.txt -o -name "*.cmake" \) -print) pyproject.toml
 
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
-.PHONY: bench demo fuzz test test-cpp lint format coverage-native sanitize sanitize-cpp sanitize-readers clean FORCE
+.PHONY: bench bench-bwd demo fuzz test test-cpp lint format coverage-native sanitize sanitize-cpp sanitize-readers clean FORCE
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -58,6 +59,9 @@ bench: $(VENV)/.built
 	$(BIN)/python -m scripts.bench $(or $(BENCH),default) $(if $(ROWS),--rows $(ROWS)) \
 	    $(if $(CAPTURES),--captures $(CAPTURES)) $(if $(FOLDER),--folder $(FOLDER)) \
 	    $(if $(RESUME),--resume) $(if $(WRITE),--write)
+
+bench-bwd: $(VENV)/.built
+	$(BIN)/python -m hip_ext.bench $(or $(ARGS),-prec=bf16 -b=2 -h=4 -h_k=2 -d=128 -s=512 -mode=1 -v=1)
 
 fuzz: $(VENV)/.tools
 	@command -v "$(CLANGXX)" >/dev/null || \

@@ -37,7 +37,7 @@ constexpr Known kShared[] = {
     {"repeat", "10", "samples of each workspace mode"},
 };
 
-constexpr Known kOwn[] = {
+constexpr Known kAdded[] = {
     {"workspace", "async", "sync, async, device, or all three in turns"},
     {"pinned", "bare", "bare: hipHostMalloc and the deferred releaser, pool: reused blocks"},
     {"queue", "0", "products queued before every call, so that the stream is busy"},
@@ -101,7 +101,7 @@ std::string lines(const Options& options) {
 std::map<std::string, std::string> parse_arguments(const std::vector<std::string>& arguments) {
   std::map<std::string, std::string> values;
   for (const Known& option : kShared) values[option.name] = option.value;
-  for (const Known& option : kOwn) values[option.name] = option.value;
+  for (const Known& option : kAdded) values[option.name] = option.value;
   for (const std::string& argument : arguments) {
     const size_t equals = argument.find('=');
     if (argument.size() < 2 || argument[0] != '-' || equals == std::string::npos) {
@@ -121,7 +121,7 @@ std::map<std::string, std::string> parse_arguments(const std::vector<std::string
 std::string help() {
   return "benchmark_mha_bwd -name=value ...: one FMHA backward, timed by workspace mode\n"
          "AITER's options and their defaults:\n" +
-         lines(kShared) + "of this program alone:\n" + lines(kOwn);
+         lines(kShared) + "of this program alone:\n" + lines(kAdded);
 }
 
 bool wants_help(const std::vector<std::string>& arguments) {

@@ -44,8 +44,8 @@ struct LaunchOptions {
   // hipStreamNonBlocking stream.
   bool keep_legacy_race = false;
 
-  // For benchmarks: called when the preparation is enqueued and the kernels are not yet. They follow
-  // if it returns true, or is empty.
+  // For benchmarks: called when the preparation is enqueued and the kernels are not yet. They
+  // follow if it returns true, or is empty.
   std::function<bool()> prepared;
 };
 
