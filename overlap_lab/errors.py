@@ -4,7 +4,8 @@ OverlapLabError            anything below; the command line turns it into one li
 ├── InputError             the user's input: a file, a folder, an argument
 │   ├── TraceNotFound      the path does not exist or holds no trace
 │   ├── UnknownFormat      the bytes are none of the formats that can be read
-│   └── BrokenTrace        the format is known and the content cannot be used
+│   ├── BrokenTrace        the format is known and the content cannot be used
+│   └── BrokenBaseline     a stored baseline that cannot be read, or of another schema
 ├── UsageError             a call or option that cannot be answered as asked
 ├── CaptureError           a capture could not be made
 └── MissingDependency      an optional package is needed; says for what, and the pip line
@@ -13,6 +14,7 @@ OverlapLabError            anything below; the command line turns it into one li
 from __future__ import annotations
 
 __all__ = [
+    "BrokenBaseline",
     "BrokenTrace",
     "CaptureError",
     "InputError",
@@ -42,6 +44,10 @@ class UnknownFormat(InputError):
 
 class BrokenTrace(InputError):
     """The format is known, and the content cannot be used."""
+
+
+class BrokenBaseline(InputError):
+    """A stored baseline cannot be read, or is of a schema that this version does not know."""
 
 
 class UsageError(OverlapLabError):

@@ -8,9 +8,10 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import metadata
+from pathlib import Path
 from typing import Final
 
-__all__ = ["ENVIRONMENT", "command_line", "origin", "rank_of"]
+__all__ = ["ENVIRONMENT", "command_line", "cpu_model", "origin", "rank_of"]
 
 ENVIRONMENT: Final = (
     "AMD_LOG_LEVEL",
@@ -61,6 +62,8 @@ def origin(
         "clock": clock,
         "device": device,
         "tool": tool,
+        "cpu": cpu_model(),
+        "cores": str(len(os.sched_getaffinity(0))),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
         "overlap_lab": _version("overlap_lab"),
@@ -68,6 +71,16 @@ def origin(
         **{f"environment {name}": os.environ.get(name, "") for name in ENVIRONMENT},
     }
     return {key: value for key, value in facts.items() if value}
+
+
+def cpu_model() -> str:
+    """The processor's name as the kernel tells it; empty where it does not."""
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
+            names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+            return next(names, "")
+    except OSError:
+        return ""
 
 
 def command_line(command: Sequence[str]) -> str:

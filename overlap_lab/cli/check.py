@@ -1,23 +1,32 @@
-"""Hold a trace against a budget, for CI: exit code 0 where every rule is kept, 1 where one is broken.
+"""Hold a trace against a budget or a baseline, for CI: exit code 0 where all is well, 1 where not.
 
   overlap-lab check trace.json.gz --budget overlap.toml
   overlap-lab check traces --rule 'drain/count = 0' --junit overlap.xml --sarif overlap.sarif
+  overlap-lab check trace.json.gz --baseline main
+  overlap-lab check r1.db r2.db r3.db r4.db r5.db --baseline main --compare-fail drain/count:0
 
 A budget is a TOML file with rules such as 'drain/count = 0', 'host/blocked per step < 50us' or
 'overlap/ratio > 0.95 in range "backward"'; docs/regression-testing.md tells all of it. Counts decide exactly.
 Times and ratios with several observations decide by the interval of their median, and may be UNDECIDED, which
 is exit code 0 unless --strict. A rule on a measure that has no value in the trace is broken.
+
+--baseline NAME compares with what `overlap-lab baseline save` stored on this kind of machine under that name:
+what is WORSE beyond chance, or a count that grew, is broken. --compare-fail MEASURE:ALLOWED says what may be
+worse by how much (drain/count:0, host/blocked:10%); by default drains, the idle time behind them and the
+window. A name that is nowhere is exit code 2; a baseline of another kind of machine only is INCOMPARABLE.
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from overlap_lab.cli.files import STDOUT, refuse_to_overwrite, write_text
+from overlap_lab.cli.files import STDOUT, add_store_argument, refuse_to_overwrite, write_text
 from overlap_lab.errors import UsageError
 
 if TYPE_CHECKING:
+    from overlap_lab.compare.baseline_rules import BaselineRule
     from overlap_lab.compare.budget import Budget
     from overlap_lab.compare.checked import Check
 
@@ -28,7 +37,9 @@ _OUTPUTS: Final = ("json", "junit", "sarif", "markdown")
 
 
 def prepare_parser(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("trace", metavar="TRACE", help="a trace file, or a folder with one trace")
+    parser.add_argument(
+        "traces", metavar="TRACE", nargs="+", help="a trace file, or a folder with one; several are repeats"
+    )
     parser.add_argument("--budget", metavar="FILE", help="the budget, a TOML file")
     parser.add_argument(
         "--rule",
@@ -37,7 +48,23 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="one more rule; may be given several times",
     )
-    parser.add_argument("--strict", action="store_true", help="exit with 1 where a rule is UNDECIDED as well")
+    parser.add_argument(
+        "--baseline", metavar="NAME", help="compare with this baseline: a name, tag or number"
+    )
+    parser.add_argument(
+        "--compare-fail",
+        metavar="EXPR",
+        action="append",
+        default=[],
+        help="what may be worse than the baseline, and by how much: drain/count:0, host/blocked:10%%",
+    )
+    add_store_argument(parser)
+    parser.add_argument(
+        "--force-comparable", action="store_true", help="compare with another machine's baseline all the same"
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="exit with 1 where a rule is UNDECIDED or INCOMPARABLE as well"
+    )
     for name in _OUTPUTS:
         parser.add_argument(
             f"--{name}", metavar="FILE", help=f"write the result as {_named(name)}; - is stdout"
@@ -50,25 +77,52 @@ def _named(name: str) -> str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from overlap_lab.compare.check import check
     from overlap_lab.compare.checked import Outcome
-    from overlap_lab.loaders import load
 
+    rules = _baseline_rules(arguments)
     budget = _budget(arguments)
     outputs = {name: getattr(arguments, name) for name in _OUTPUTS if getattr(arguments, name) is not None}
     if list(outputs.values()).count(STDOUT) > 1:
         raise UsageError("only one result can go to standard output; name files for the others")
     for path in outputs.values():
         refuse_to_overwrite(path, force=arguments.force)
-    found = check(load(arguments.trace), budget)
+    found = _checked(arguments, budget, rules)
     if STDOUT not in outputs.values():
         from overlap_lab.render.check_words import check_text
 
-        print(check_text(found, kept=arguments.trace))
+        print(check_text(found, kept=", ".join(arguments.traces)))
     for name, path in outputs.items():
         write_text(path, _written(name, found), force=arguments.force)
-    broken = (Outcome.VIOLATED, Outcome.UNDECIDED) if arguments.strict else (Outcome.VIOLATED,)
-    return _BROKEN if found.outcome in broken else 0
+    broken = found.outcome is Outcome.VIOLATED or (arguments.strict and found.outcome is not Outcome.FINE)
+    return _BROKEN if broken else 0
+
+
+def _checked(arguments: argparse.Namespace, budget: Budget, rules: tuple[BaselineRule, ...]) -> Check:
+    from overlap_lab.compare.baseline_found import check_baseline
+    from overlap_lab.compare.baseline_store import named, nowhere
+    from overlap_lab.compare.check import check
+    from overlap_lab.loaders import load
+
+    store = Path(arguments.store)
+    if arguments.baseline is not None and not named(store, arguments.baseline):
+        raise nowhere(store, arguments.baseline)  # before traces are read for nothing
+    traces = [load(path) for path in arguments.traces]
+    found = check(traces, budget)
+    if arguments.baseline is None:
+        return found
+    return check_baseline(
+        found, traces, named(store, arguments.baseline), rules, force_comparable=arguments.force_comparable
+    )
+
+
+def _baseline_rules(arguments: argparse.Namespace) -> tuple[BaselineRule, ...]:
+    if arguments.compare_fail and arguments.baseline is None:
+        raise UsageError("check: --compare-fail says what may be worse than a baseline; add --baseline NAME")
+    if not arguments.compare_fail:
+        return ()
+    from overlap_lab.compare.baseline_rules import parse_baseline_rule
+
+    return tuple(map(parse_baseline_rule, arguments.compare_fail))
 
 
 def _budget(arguments: argparse.Namespace) -> Budget:
@@ -76,8 +130,8 @@ def _budget(arguments: argparse.Namespace) -> Budget:
 
     given = read_budget(arguments.budget) if arguments.budget else Budget(())
     rules = (*given.rules, *map(parse_rule, arguments.rule))
-    if not rules:
-        raise UsageError("check: no rules; give --budget FILE, or --rule 'drain/count = 0'")
+    if not rules and arguments.baseline is None:
+        raise UsageError("check: no rules; give --budget FILE, --rule 'drain/count = 0', or --baseline NAME")
     return Budget(rules, given.allowed, given.source)
 
 

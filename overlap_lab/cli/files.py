@@ -11,7 +11,7 @@ from typing import Final
 from overlap_lab.errors import UsageError
 from overlap_lab.whole_file import write_whole
 
-__all__ = ["STDOUT", "add_output_arguments", "refuse_to_overwrite", "write_text"]
+__all__ = ["STDOUT", "add_output_arguments", "add_store_argument", "refuse_to_overwrite", "write_text"]
 
 STDOUT: Final = "-"
 
@@ -23,6 +23,15 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the numbers as JSON to FILE; with - only the JSON, to standard output",
     )
     parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+
+
+def add_store_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--store",
+        metavar="FOLDER",
+        default=".overlap",
+        help="where the baselines lie (default %(default)s)",
+    )
 
 
 def refuse_to_overwrite(path: str | None, *, force: bool) -> None:

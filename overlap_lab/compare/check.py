@@ -25,7 +25,7 @@ from overlap_lab.report import Measurement, Report
 from overlap_lab.schema import Kind
 from overlap_lab.trace import Trace
 
-__all__ = ["check"]
+__all__ = ["ABOUT_DRAINS", "ABOUT_WAITS", "check"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -33,8 +33,9 @@ Mask = npt.NDArray[np.bool_]
 _Key = tuple[str, tuple[tuple[str, int], ...]]
 """Tag and sorted scope."""
 
-_ABOUT_WAITS: Final = ("host/", "drain/", "overlap/", "stream/drain", "device/idle", "run_ahead")
-_ABOUT_DRAINS: Final = ("drain/", "stream/drain", "device/idle")
+ABOUT_WAITS: Final = ("host/", "drain/", "overlap/", "stream/drain", "device/idle", "run_ahead")
+"""Measures that waits decide: where one is too bad, waits are named."""
+ABOUT_DRAINS: Final = ("drain/", "stream/drain", "device/idle")
 
 
 def check(traces: Trace | Sequence[Trace], budget: Budget, *, fewest: int = 1) -> Check:
@@ -121,7 +122,7 @@ def _allows(allowance: Allowance, names: Sequence[str | None], range_name: str |
 def _checked(rule: Rule, runs: Sequence[_Run], fewest: int) -> Checked:
     """The rule held against what all the runs observed together, and against what of it is certain."""
     result = _held(rule, runs, fewest)
-    if not rule.tag.startswith(_ABOUT_WAITS) or result.outcome not in (Outcome.VIOLATED, Outcome.FINE):
+    if not rule.tag.startswith(ABOUT_WAITS) or result.outcome not in (Outcome.VIOLATED, Outcome.FINE):
         return result
     doubted = [_without_chance(rule, run) for run in runs]
     if any(unsure.size for unsure, _ in doubted):
@@ -152,7 +153,7 @@ def _held(rule: Rule, runs: Sequence[_Run], fewest: int) -> Checked:
 
 def _without_chance(rule: Rule, run: _Run) -> tuple[Ints, _Run]:
     """The waits of a run that may be chance, and the run without them."""
-    drained = rule.tag.startswith(_ABOUT_DRAINS)
+    drained = rule.tag.startswith(ABOUT_DRAINS)
     if drained not in run.certain:
         unsure = unsure_waits(run.context, drained=drained)
         keep = np.ones(run.context.waits.row.size, np.bool_)
@@ -175,7 +176,7 @@ def _left_to_chance(rule: Rule, result: Checked, doubted: Sequence[tuple[_Run, I
 def _asked_of(rule: Rule, context: Context, wait: Ints) -> Ints:
     """Those of the waits that the rule is about."""
     inside = np.intersect1d(wait, waits_inside(context, _windows_asked(rule, context)))
-    return that_drained(context, inside) if rule.tag.startswith(_ABOUT_DRAINS) else inside
+    return that_drained(context, inside) if rule.tag.startswith(ABOUT_DRAINS) else inside
 
 
 def _culprits(rule: Rule, runs: Sequence[_Run]) -> tuple[Culprit, ...]:

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from overlap_lab.compare.baseline_rules import BaselineRule
 from overlap_lab.compare.budget import Allowance, Rule
+from overlap_lab.compare.comparison import Comparison
 from overlap_lab.metrics.python_frames import Frame, frame_in
 from overlap_lab.report import Cell
 
-__all__ = ["SCHEMA", "Check", "Checked", "Culprit", "Outcome"]
+__all__ = ["SCHEMA", "Against", "Check", "Checked", "Compared", "Culprit", "Outcome"]
 
 SCHEMA = "overlap_lab.check/1"
 
@@ -22,6 +24,8 @@ class Outcome(StrEnum):
     """The observations lie on both sides of the limit, or are too few; the reason says which."""
     NO_VALUE = "no value"
     """The measure is null in this trace, and the reason says why: a budget on it fails."""
+    INCOMPARABLE = "incomparable"
+    """The baseline is of another kind of machine, driver or tool, or lacks the value: the reason says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +55,45 @@ class Culprit:
 
 
 @dataclass(frozen=True, slots=True)
+class Against:
+    """The other side of a rule about a baseline."""
+
+    value: int | float
+    """The baseline's value, of several observations their median."""
+    observations: int
+
+
+@dataclass(frozen=True, slots=True)
 class Checked:
     """A rule and what the trace says to it."""
 
-    rule: Rule
+    rule: Rule | BaselineRule
     outcome: Outcome
     value: int | float | None
     """The value, of several observations their median; in the measure's unit."""
     observations: int
     low: float | None = None
-    """With `high`: interval of the median at 95 %, where there are several observations."""
+    """With `high`: interval of the median at 95 %, where there are several observations; of a rule about a
+    baseline, of the difference."""
     high: float | None = None
     reason: str = ""
     culprits: tuple[Culprit, ...] = ()
     """Where the rule is violated and waits are why: the costliest first."""
+    against: Against | None = None
+    """Of a rule about a baseline, where both sides have a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The baseline that rules were held against."""
+
+    name: str
+    """The name that was asked for, with the number of the one that was found."""
+    machine: str
+    created: str = ""
+    commit: str = ""
+    comparison: Comparison | None = None
+    """None where it cannot be made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +107,7 @@ class Check:
     """Each allowance with how many waits it let pass and for how many ns they blocked."""
     budget: str = ""
     """The file of the budget, empty where there is none."""
+    compared: Compared | None = None
 
     @property
     def failed(self) -> tuple[Checked, ...]:
@@ -85,11 +115,16 @@ class Check:
 
     @property
     def undecided(self) -> tuple[Checked, ...]:
-        return tuple(one for one in self.checked if one.outcome is Outcome.UNDECIDED)
+        """Rules without a verdict: UNDECIDED and INCOMPARABLE."""
+        open_ones = (Outcome.UNDECIDED, Outcome.INCOMPARABLE)
+        return tuple(one for one in self.checked if one.outcome in open_ones)
 
     @property
     def outcome(self) -> Outcome:
-        """VIOLATED where any rule failed, else UNDECIDED where any is, else FINE."""
+        """VIOLATED where any rule failed, else UNDECIDED or INCOMPARABLE where any is, else FINE."""
         if self.failed:
             return Outcome.VIOLATED
-        return Outcome.UNDECIDED if self.undecided else Outcome.FINE
+        found = [one.outcome for one in self.undecided]
+        if Outcome.UNDECIDED in found:
+            return Outcome.UNDECIDED
+        return Outcome.INCOMPARABLE if found else Outcome.FINE

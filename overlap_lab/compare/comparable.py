@@ -19,6 +19,8 @@ _THRESHOLDS: Final = ("floor_ns", "nearness_ns", "slack_ns")
 _MACHINE: Final = {
     "captured with": "the ways of capturing differ",
     "device": "the devices differ",
+    "cpu": "the CPUs differ",
+    "cores": "the numbers of cores differ",
     "machine": "the machines differ",
     "host": "the machines differ",
     "hostname": "the machines differ",

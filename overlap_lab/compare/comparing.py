@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from overlap_lab.compare.baseline import StoredRun
 from overlap_lab.compare.comparable import differences_of_setup
 from overlap_lab.compare.comparison import Comparison, Sampling
 from overlap_lab.compare.pairing import in_time_order, paired_by_time, require_pairs
@@ -29,7 +30,7 @@ from overlap_lab.trace import Trace
 
 __all__ = ["Side", "compare"]
 
-Side = Report | Trace | Sequence[Report | Trace]
+Side = Report | Trace | StoredRun | Run | Sequence[Report | Trace | StoredRun | Run]
 
 _SAMPLING: Final = {
     (Per.STEP, False): Sampling.STEPS,
@@ -54,9 +55,10 @@ def compare(
 ) -> Comparison:
     """A candidate against a baseline: one run a side exactly, more with verdicts about chance.
 
-    A side is a trace or a report, or several of them: its repeats. `per` is the unit of observation; "auto"
-    takes repeats where a side has several runs, steps where both runs have 5 or more, else the whole run,
-    whose differences are exact and say nothing about chance. `range_name` takes the ranges of that name.
+    A side is a trace, a report or a run of a baseline, or several of them: its repeats. `per` is the unit of
+    observation; "auto" takes repeats where a side has several runs, steps where both runs have 5 or more,
+    else the whole run, whose differences are exact and say nothing about chance. `range_name` takes the
+    ranges of that name.
 
     `paired` holds observation i of one side against observation i of the other, which cancels what the
     machine did to both; None pairs repeats that took turns by their start times. `seed` is the bootstrap's.
@@ -82,6 +84,7 @@ def compare(
         seed=seed,
         confidence=confidence,
         incomparable=() if force_comparable else tuple(setup),
+        other_session=any(run.stored is not None for run in (*left, *right)),
     )
     return compare_samples((left[0].report, right[0].report), sides, rules, notes)
 
@@ -97,7 +100,7 @@ def _with_steps_told(comparison: Comparison, left: Run, right: Run) -> Compariso
 
 
 def _runs(side: Side, name: str) -> list[Run]:
-    several = [side] if isinstance(side, Report | Trace) else list(side)
+    several = [side] if isinstance(side, Report | Trace | StoredRun | Run) else list(side)
     if not several:
         raise UsageError(f"compare: the {name} has no run")
     return [run_of(one) for one in several]

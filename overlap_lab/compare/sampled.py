@@ -39,6 +39,8 @@ class Rules:
     confidence: float = 0.95
     incomparable: tuple[str, ...] = ()
     """Why there can be no verdict, if there is a reason."""
+    other_session: bool = False
+    """One side was stored earlier: how sessions differ is in neither side's repeats."""
 
     @property
     def fewest(self) -> int:
@@ -46,7 +48,8 @@ class Rules:
 
     @property
     def floors(self) -> float:
-        return SAME_RUN if self.sampling is Sampling.REPEATS else OTHER_RUN
+        one_session = self.sampling is Sampling.REPEATS and not self.other_session
+        return SAME_RUN if one_session else OTHER_RUN
 
 
 def compare_samples(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from overlap_lab.report import Report
 from overlap_lab.schema import ABSENT_DEVICE, Cause, Kind
 from overlap_lab.trace import Trace
 
+if TYPE_CHECKING:
+    from overlap_lab.compare.baseline import StoredRun
+
 __all__ = [
     "FEWEST_STEPS",
     "HEADLINE",
@@ -38,6 +41,7 @@ __all__ = [
     "of_repeats",
     "of_windows",
     "run_of",
+    "step_windows_of",
     "windows_of",
 ]
 
@@ -71,13 +75,19 @@ class Run:
 
     report: Report
     context: Context | None = None
+    stored: StoredRun | None = None
+    """The run of a baseline, whose trace is gone."""
 
 
-def run_of(given: Report | Trace) -> Run:
-    """The run behind a report or a trace."""
+def run_of(given: Report | Trace | StoredRun | Run) -> Run:
+    """The run behind a report, a trace, or a run of a baseline."""
+    if isinstance(given, Run):
+        return given
     if isinstance(given, Report):
         return Run(given)
-    return Run(*report_and_context(given))
+    if isinstance(given, Trace):
+        return Run(*report_and_context(given))
+    return given.run()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +118,8 @@ class Samples:
 
 def count_steps(run: Run) -> int:
     """How many step ranges the run's trace has; a report has none."""
+    if run.stored is not None:
+        return run.stored.steps.size
     return 0 if run.context is None else len(step_windows(run.context))
 
 
@@ -115,12 +127,15 @@ def of_windows(runs: Sequence[Run], per: Per, range_name: str | None) -> Samples
     """One observation for each step, or each range of that name, of all the runs in turn."""
     found = []
     for run in runs:
+        if run.stored is not None:
+            found.append(_stored_windows(run.stored, per, range_name or ""))
+            continue
         if run.context is None:
             raise UsageError(
                 f"compare per {per}: a saved report holds no {per}s that can be measured; give the trace"
             )
         if per is Per.STEP:
-            windows = _step_windows(run.context)
+            windows = step_windows_of(run.context)
         else:
             windows = range_windows(run.context, (range_name or "").__eq__)
         if not windows:
@@ -130,13 +145,21 @@ def of_windows(runs: Sequence[Run], per: Per, range_name: str | None) -> Samples
     return Samples(joined.values, joined)
 
 
+def _stored_windows(stored: StoredRun, per: Per, range_name: str) -> Windows:
+    found = stored.steps if per is Per.STEP else stored.ranges.get(range_name)
+    if found is None or not found.size:
+        what = "no steps" if per is Per.STEP else f"no range {range_name!r}"
+        raise UsageError(f"compare per {per}: the baseline holds {what}")
+    return found
+
+
 def of_repeats(runs: Sequence[Run], *, by_steps: bool) -> Samples:
     """One observation for each run: `by_steps` makes times and ratios those of its steps, else of the whole
     run. Counts are the whole run's: a drain whose gap two steps share counts in both of them."""
     whole = _joined([_whole(run.report) for run in runs])
     if not by_steps:
         return Samples(whole.values, whole)
-    parts = [windows_of(run.context, _step_windows(run.context)) for run in runs if run.context is not None]
+    parts = [of_windows([run], Per.STEP, None).windows for run in runs]
     keys = dict.fromkeys(key for part in parts for key in part.values if not _is_count(key))
     absent = np.full(1, np.nan)
     values = {
@@ -158,7 +181,8 @@ def _of_repeat(key: Key, steps: Floats) -> float:
     return float(np.median(steps))
 
 
-def _step_windows(context: Context) -> list[Window]:
+def step_windows_of(context: Context) -> list[Window]:
+    """Start and end of each step."""
     return [window for _, window in step_windows(context)]
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from overlap_lab.compare.checked import SCHEMA, Check, Checked, Culprit
+from overlap_lab.compare.baseline_rules import BaselineRule
+from overlap_lab.compare.budget import Rule
+from overlap_lab.compare.checked import SCHEMA, Check, Checked, Compared, Culprit
+from overlap_lab.render.compare_json import comparison_to_json
 
 __all__ = ["check_to_json"]
 
@@ -17,6 +20,7 @@ def check_to_json(check: Check) -> str:
         "outcome": check.outcome.value,
         "budget": check.budget,
         "source": dict(check.source),
+        "baseline": None if check.compared is None else _plain_baseline(check.compared),
         "rules": [_plain_rule(one) for one in check.checked],
         "allowed": [
             {
@@ -32,18 +36,22 @@ def check_to_json(check: Check) -> str:
     return json.dumps(whole, indent=1, allow_nan=False)
 
 
+def _plain_baseline(compared: Compared) -> dict[str, Any]:
+    facts = {key: getattr(compared, key) for key in ("name", "machine", "created", "commit")}
+    comparison = compared.comparison
+    return facts | {"comparison": None if comparison is None else json.loads(comparison_to_json(comparison))}
+
+
 def _plain_rule(one: Checked) -> dict[str, Any]:
     rule = one.rule
-    return {
+    about = _limit(rule) if isinstance(rule, Rule) else _allowed(rule, one)
+    return about | {
         "rule": str(rule),
         "tag": rule.tag,
         "unit": rule.unit,
         "per": rule.per.value,
-        "relation": rule.relation.value,
-        "limit": rule.limit,
         "range": rule.range_name,
         "device": rule.device,
-        "thread": rule.thread,
         "outcome": one.outcome.value,
         "value": one.value,
         "observations": one.observations,
@@ -51,6 +59,23 @@ def _plain_rule(one: Checked) -> dict[str, Any]:
         "high": one.high,
         "reason": one.reason,
         "waits": [_plain_culprit(culprit) for culprit in one.culprits],
+    }
+
+
+def _limit(rule: Rule) -> dict[str, Any]:
+    return {"kind": "limit", "relation": rule.relation.value, "limit": rule.limit, "thread": rule.thread}
+
+
+def _allowed(rule: BaselineRule, one: Checked) -> dict[str, Any]:
+    """Of a rule about a baseline: what may be worse, and the baseline's side; low and high are of the
+    difference."""
+    against = one.against
+    return {
+        "kind": "baseline",
+        "allowed": rule.allowed,
+        "allowed_is_share": rule.is_share,
+        "baseline": None if against is None else against.value,
+        "baseline_observations": 0 if against is None else against.observations,
     }
 
 

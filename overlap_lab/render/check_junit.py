@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 from typing import Final
 
+from overlap_lab.compare.baseline_rules import BaselineRule
 from overlap_lab.compare.checked import Check, Checked, Outcome
 from overlap_lab.render.check_words import culprit_words, found_words
 from overlap_lab.render.names import printable
@@ -16,7 +17,8 @@ _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U001
 
 
 def check_to_junit(check: Check) -> str:
-    """One test case a rule: a failure where it is violated or has no value, skipped where it is undecided."""
+    """One test case a rule: a failure where it is violated or has no value, skipped where it is undecided or
+    cannot be compared."""
     suite = ET.Element(
         "testsuite",
         name="overlap budget",
@@ -26,18 +28,25 @@ def check_to_junit(check: Check) -> str:
         skipped=str(len(check.undecided)),
     )
     for one in check.checked:
-        suite.append(_case(one, check.budget or "overlap budget"))
+        suite.append(_case(one, _class_of(check, one)))
     root = ET.Element("testsuites")
     root.append(suite)
     ET.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode")
 
 
+def _class_of(check: Check, one: Checked) -> str:
+    """The budget's file or the baseline's name, under which a CI system groups the rules."""
+    if isinstance(one.rule, BaselineRule):
+        return f"overlap baseline {check.compared.name}" if check.compared else "overlap baseline"
+    return check.budget or "overlap budget"
+
+
 def _case(one: Checked, class_name: str) -> ET.Element:
     case = ET.Element("testcase", name=_safe(str(one.rule)), classname=_safe(class_name))
     if one.outcome is Outcome.FINE:
         return case
-    kind = "skipped" if one.outcome is Outcome.UNDECIDED else "failure"
+    kind = "skipped" if one.outcome in (Outcome.UNDECIDED, Outcome.INCOMPARABLE) else "failure"
     found = ET.SubElement(case, kind, message=_safe(found_words(one)))
     if kind == "failure":
         found.set("type", one.outcome.value)

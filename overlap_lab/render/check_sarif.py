@@ -6,6 +6,7 @@ import json
 from pathlib import PurePath
 from typing import Any, Final
 
+from overlap_lab.compare.baseline_rules import BaselineRule
 from overlap_lab.compare.checked import Check, Checked, Culprit, Outcome
 from overlap_lab.render.check_words import culprit_words, found_words
 from overlap_lab.render.names import printable
@@ -13,17 +14,22 @@ from overlap_lab.render.names import printable
 __all__ = ["check_to_sarif"]
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
-_LEVELS: Final = {Outcome.VIOLATED: "error", Outcome.NO_VALUE: "error", Outcome.UNDECIDED: "note"}
+_LEVELS: Final = {
+    Outcome.VIOLATED: "error",
+    Outcome.NO_VALUE: "error",
+    Outcome.UNDECIDED: "note",
+    Outcome.INCOMPARABLE: "note",
+}
 
 
 def check_to_sarif(check: Check, *, version: str) -> str:
     """One result for each place that waits behind a violated rule, with file and line where a stack is known;
     one without a place for a rule that is broken for another reason, or undecided."""
-    rules = {one.rule.tag: one.rule for one in check.checked}
+    rules = {_id(one): one.rule for one in check.checked}
     driver = {
         "name": "overlap-lab",
         "version": version,
-        "rules": [{"id": tag, "shortDescription": {"text": str(rule)}} for tag, rule in rules.items()],
+        "rules": [{"id": name, "shortDescription": {"text": str(rule)}} for name, rule in rules.items()],
     }
     results = [result for one in check.checked for result in _results(one, list(rules))]
     whole = {
@@ -34,10 +40,15 @@ def check_to_sarif(check: Check, *, version: str) -> str:
     return json.dumps(whole, indent=1)
 
 
-def _results(one: Checked, tags: list[str]) -> list[dict[str, Any]]:
+def _id(one: Checked) -> str:
+    tag = one.rule.tag
+    return f"baseline/{tag}" if isinstance(one.rule, BaselineRule) else tag
+
+
+def _results(one: Checked, rules: list[str]) -> list[dict[str, Any]]:
     if one.outcome is Outcome.FINE:
         return []
-    base = {"ruleId": one.rule.tag, "ruleIndex": tags.index(one.rule.tag), "level": _LEVELS[one.outcome]}
+    base = {"ruleId": _id(one), "ruleIndex": rules.index(_id(one)), "level": _LEVELS[one.outcome]}
     says = f"{one.rule}: {found_words(one)}"
     if not one.culprits:
         return [{**base, "message": {"text": printable(says)}}]

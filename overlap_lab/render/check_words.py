@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
+from overlap_lab.compare.baseline_rules import BaselineRule
 from overlap_lab.compare.checked import Check, Checked, Culprit, Outcome
+from overlap_lab.render.compare_words import attributed, headline_words
 from overlap_lab.render.names import printable
 from overlap_lab.render.values import format_value
 from overlap_lab.units import format_ns
 
-__all__ = ["allowed_words", "check_text", "culprit_words", "found_words", "headline_of"]
+__all__ = [
+    "allowed_words",
+    "check_text",
+    "compared_words",
+    "culprit_words",
+    "found_words",
+    "headline_of",
+    "subject_of",
+]
 
 _MOST_FRAMES = 6
 _MARKS = {
@@ -17,6 +28,7 @@ _MARKS = {
     Outcome.VIOLATED: "VIOLATED ",
     Outcome.UNDECIDED: "UNDECIDED",
     Outcome.NO_VALUE: "NO VALUE ",
+    Outcome.INCOMPARABLE: "INCOMPARABLE",
 }
 
 
@@ -25,7 +37,7 @@ def check_text(check: Check, *, kept: str = "") -> str:
 
     `kept` says where the trace lies, if it was kept.
     """
-    lines = [f"budget {check.outcome.value.upper()}: {headline_of(check)}"]
+    lines = [f"{subject_of(check)} {check.outcome.value.upper()}: {headline_of(check)}"]
     told: list[tuple[Culprit, ...]] = []
     for one in check.checked:
         lines.append(f"{_MARKS[one.outcome]} {one.rule}: {found_words(one)}")
@@ -35,10 +47,35 @@ def check_text(check: Check, *, kept: str = "") -> str:
         told += [one.culprits] if one.culprits else []
         for culprit in one.culprits:
             lines += [f"    {line}" for line in culprit_words(culprit)]
+    lines += [f"compared  {words}" for words in compared_words(check)]
     lines += [f"allowed   {words}" for words in allowed_words(check)]
     if kept:
         lines.append(f"trace     {kept}")
     return "\n".join(map(printable, lines))
+
+
+def subject_of(check: Check) -> str:
+    """What the rules are of."""
+    kinds = {isinstance(one.rule, BaselineRule) for one in check.checked}
+    if check.compared is None or True not in kinds:
+        return "budget"
+    return f"{'budget and ' if False in kinds else ''}baseline {check.compared.name}"
+
+
+def compared_words(check: Check) -> Iterator[str]:
+    """Which baseline it was, what the whole run's comparison says, and where a difference comes from."""
+    compared = check.compared
+    if compared is None:
+        return
+    commit = f"commit {compared.commit[:9]}" if compared.commit else ""
+    about = ", ".join(filter(None, (compared.created[:10], commit, compared.machine)))
+    yield f"with {compared.name} ({about})"
+    if compared.comparison is None:
+        return
+    headline = headline_words(compared.comparison)
+    if headline:
+        yield headline
+    yield from (f"  {words}" for words in attributed(compared.comparison))
 
 
 def headline_of(check: Check) -> str:
@@ -48,7 +85,8 @@ def headline_of(check: Check) -> str:
     if check.failed:
         parts.append(f"{len(check.failed)} broken")
     if check.undecided:
-        parts.append(f"{len(check.undecided)} undecided")
+        counts = Counter(one.outcome.value for one in check.undecided)
+        parts += [f"{count} {word}" for word, count in counts.items()]
     return ", ".join(parts)
 
 
@@ -57,11 +95,21 @@ def found_words(one: Checked) -> str:
     if one.value is None:
         return one.reason
     words = format_value(one.value, one.rule.unit)
+    if isinstance(one.rule, BaselineRule):
+        return _against_words(one, words)
     if one.low is not None and one.high is not None:
         low, high = (
             format_value(_rounded(edge, one.rule.unit), one.rule.unit) for edge in (one.low, one.high)
         )
         words = f"median {words} of {one.observations} ({low} to {high})"
+    return f"{words}; {one.reason}" if one.reason else words
+
+
+def _against_words(one: Checked, value: str) -> str:
+    before = one.against.value if one.against else None
+    words = f"{value} against {format_value(before, one.rule.unit)}"
+    if one.against and max(one.observations, one.against.observations) > 1:
+        words += f" (medians of {one.observations} and {one.against.observations})"
     return f"{words}; {one.reason}" if one.reason else words
 
 

@@ -1,0 +1,234 @@
+"""Traces held against a baseline: what became worse, beyond chance and beyond what is allowed.
+
+Pairs are impossible, as the baseline ran at another time: so a time is worse only where the statistics of two
+sessions say so, and is UNDECIDED otherwise. Counts that never vary need no statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from overlap_lab.compare.baseline import StoredRun
+from overlap_lab.compare.baseline_counts import certain_counts, chance_in, counts_of
+from overlap_lab.compare.baseline_rules import DEFAULT, BaselineRule
+from overlap_lab.compare.check import ABOUT_WAITS
+from overlap_lab.compare.checked import Against, Checked, Outcome
+from overlap_lab.compare.comparable import differences_of_setup
+from overlap_lab.compare.comparing import compare
+from overlap_lab.compare.comparison import Comparison, Difference, Sampling, Verdict
+from overlap_lab.compare.culprits import culprits_of, waits_inside
+from overlap_lab.compare.samples import Key, Per, Run, count_steps, run_of
+from overlap_lab.compare.statistics import FEWEST
+from overlap_lab.errors import UsageError
+from overlap_lab.metrics.steps import range_windows
+from overlap_lab.report import Better
+from overlap_lab.trace import Trace
+
+__all__ = ["held_against", "incomparable"]
+
+_TOO_FEW: Final = f"too few observations: a verdict about a time takes {FEWEST} steps or repeats on each side"
+
+_BASELINE_DOUBTED: Final = "a busy machine may have made what the baseline counts"
+
+
+def held_against(
+    baseline: Sequence[StoredRun],
+    traces: Sequence[Trace | Run],
+    rules: Sequence[BaselineRule] = (),
+    *,
+    force_comparable: bool = False,
+) -> tuple[tuple[Checked, ...], Comparison | None]:
+    """Every rule, and the comparison of the whole runs where it can be made.
+
+    Without rules: DEFAULT, for each device where there are several.
+    Other devices, drivers, tools or windows make every rule INCOMPARABLE, unless `force_comparable`. Raises
+    UsageError for no trace.
+    """
+    before, after = [run_of(one) for one in baseline], [run_of(one) for one in traces]
+    if not before or not after:
+        raise UsageError("check: a baseline needs a run on each side")
+    rules = rules or _default(after[0])
+    setup = differences_of_setup(*([run.report.source for run in side] for side in (before, after)))
+    if setup and not force_comparable:
+        return incomparable(rules, "; ".join(setup)), None
+    sides = _Sides(before, after)
+    return tuple(sides.checked(rule) for rule in rules), sides.comparison(None)
+
+
+def _default(run: Run) -> tuple[BaselineRule, ...]:
+    devices = [int(key) for key in _devices(run)]
+    if len(devices) < 2:
+        return DEFAULT
+    return tuple(replace(rule, device=device) for device in devices for rule in DEFAULT)
+
+
+def incomparable(rules: Sequence[BaselineRule], reason: str) -> tuple[Checked, ...]:
+    """Every rule without a verdict, for one reason."""
+    return tuple(_without(rule, Outcome.INCOMPARABLE, reason) for rule in rules or DEFAULT)
+
+
+def _without(rule: BaselineRule, outcome: Outcome, reason: str) -> Checked:
+    return Checked(rule, outcome, None, 0, reason=reason)
+
+
+class _Sides:
+    """Both sides, and the comparisons that rules ask for, each made once."""
+
+    def __init__(self, before: list[Run], after: list[Run]) -> None:
+        self._before, self._after = before, after
+        self._made: dict[str | None, Comparison] = {}
+        self._certain: list[list[dict[Key, int]]] = []
+
+    def comparison(self, range_name: str | None) -> Comparison:
+        if range_name not in self._made:
+            self._made[range_name] = compare(
+                self._before,
+                self._after,
+                per=Per.RANGE if range_name else _unit(self._before, self._after),
+                range_name=range_name,
+                paired=False,
+                force_comparable=True,  # the setups were looked at before
+            )
+        return self._made[range_name]
+
+    def checked(self, rule: BaselineRule) -> Checked:
+        missing = self._range_missing(rule)
+        if missing is not None:
+            return missing
+        if rule.unit == "count" and rule.range_name is None:
+            exact = self._counted(rule)
+            if exact is not None:
+                return self._with_culprits(rule, exact)
+        comparison = self.comparison(rule.range_name)
+        difference = comparison.difference(rule.tag, **rule.scope)
+        if difference is None:
+            return _without(rule, Outcome.NO_VALUE, self._absent(rule))
+        return self._with_culprits(rule, judged(rule, difference, comparison.sampling))
+
+    def _range_missing(self, rule: BaselineRule) -> Checked | None:
+        name = rule.range_name
+        if name is None:
+            return None
+        for run in self._after:
+            if run.context is not None and not range_windows(run.context, name.__eq__):
+                return _without(rule, Outcome.NO_VALUE, f"the trace has no range called {name!r}")
+        if any(run.stored is not None and name not in run.stored.ranges for run in self._before):
+            return _without(rule, Outcome.INCOMPARABLE, f"the baseline has no range called {name!r}")
+        return None
+
+    def _counted(self, rule: BaselineRule) -> Checked | None:
+        """A count of whole runs, of which what is certain never varies on either side; None where it does, or
+        where the runs are of other lengths."""
+        if len({count_steps(run) for run in (*self._before, *self._after)}) > 1:
+            return None
+        self._certain = self._certain or [
+            [certain_counts(run) for run in side] for side in (self._before, self._after)
+        ]
+        key = rule.tag, tuple(sorted(rule.scope.items()))
+        counts = [
+            counts_of(key, side, certain)
+            for side, certain in zip((self._before, self._after), self._certain, strict=True)
+        ]
+        before, after = counts
+        if before is None or after is None:
+            return None
+        result = Checked(
+            rule, Outcome.FINE, after.most, len(self._after), against=Against(before.most, len(self._before))
+        )
+        if after.certain - before.most > rule.allowance(before.most):
+            return replace(result, outcome=Outcome.VIOLATED)
+        if any(
+            one - other > rule.allowance(other)
+            for one, other in ((after.certain, before.certain), (after.most, before.most))
+        ):
+            return self._left_to_chance(rule, result)
+        return result
+
+    def _left_to_chance(self, rule: BaselineRule, result: Checked) -> Checked:
+        """UNDECIDED: what is certain says something else than what may be chance."""
+        doubted = [
+            (run.context, *chance_in(rule.tag, run.context)) for run in self._after if run.context is not None
+        ]
+        doubted = [one for one in doubted if one[1].size]
+        undecided = replace(result, outcome=Outcome.UNDECIDED, reason=_BASELINE_DOUBTED)
+        if not doubted:
+            return undecided
+        context, unsure, words = max(doubted, key=lambda one: one[1].size)
+        reason = f"a busy machine may be all that decides it: {words}"
+        return replace(undecided, reason=reason, culprits=culprits_of(context, unsure))
+
+    def _absent(self, rule: BaselineRule) -> str:
+        devices = {key for run in self._after for key in _devices(run)}
+        if rule.device is None and len(devices) > 1:
+            return f"name one of the devices {', '.join(sorted(devices))}, as in: {rule.tag}:0 on device 0"
+        return "neither side has a value"
+
+    def _with_culprits(self, rule: BaselineRule, checked: Checked) -> Checked:
+        """A violated rule with the waits of the costliest run."""
+        if checked.outcome is not Outcome.VIOLATED or not rule.tag.startswith(ABOUT_WAITS):
+            return checked
+        values = [_value(rule, run) or 0 for run in self._after]
+        context = self._after[int(np.argmax(values))].context
+        if context is None:
+            return checked
+        name = rule.range_name
+        windows = None if name is None else range_windows(context, name.__eq__)
+        return replace(checked, culprits=culprits_of(context, waits_inside(context, windows)))
+
+
+def _unit(before: list[Run], after: list[Run]) -> Per:
+    """Repeats where both sides have enough of them, else the steps of all runs, else what there is."""
+    if min(len(before), len(after)) >= FEWEST:
+        return Per.REPEAT
+    if all(map(count_steps, (*before, *after))):
+        return Per.STEP
+    return Per.AUTO
+
+
+def _value(rule: BaselineRule, run: Run) -> int | float | None:
+    found = (m.value for m in run.report.measurements if m.tag == rule.tag and dict(m.scope) == rule.scope)
+    return next(found, None)
+
+
+def _devices(run: Run) -> list[str]:
+    devices = run.report.source.get("devices")
+    return list(map(str, devices)) if isinstance(devices, dict) else []
+
+
+def _worse(rule: BaselineRule, change: float) -> float:
+    """How much worse a change makes the measure; negative where it is better."""
+    return change if rule.better is Better.LOWER else -change
+
+
+def judged(rule: BaselineRule, difference: Difference, sampling: Sampling) -> Checked:
+    """A rule and what a comparison says of its measure."""
+    before, after = difference.baseline, difference.candidate
+    if before is None or after is None or difference.difference is None:
+        outcome = Outcome.NO_VALUE if after is None else Outcome.INCOMPARABLE
+        return _without(rule, outcome, difference.reason or "no value")
+    found = difference.statistics
+    counts = found.observations if found else (1, 1)
+    result = Checked(rule, Outcome.FINE, after, counts[1], against=Against(before, counts[0]))
+    change, allowed = _worse(rule, difference.difference), rule.allowance(before)
+    if found is None:
+        lone = rule.unit != "count" and sampling is Sampling.SINGLE_RUN
+        if change > 0 and (lone or difference.verdict is Verdict.UNDECIDED):
+            return replace(result, outcome=Outcome.UNDECIDED, reason=difference.reason or _TOO_FEW)
+        return replace(result, outcome=Outcome.VIOLATED if change > allowed else Outcome.FINE)
+    result = replace(result, low=found.low, high=found.high, reason=difference.reason or "")
+    near, far = sorted(_worse(rule, edge) for edge in (found.low, found.high))
+    if difference.verdict is Verdict.WORSE and near > allowed and change - allowed > found.noise_floor:
+        return replace(result, outcome=Outcome.VIOLATED)
+    kept = difference.verdict in (Verdict.SAME, Verdict.BETTER)
+    if kept or max(far, change + found.noise_floor) <= allowed:
+        return result
+    beyond = f"; not shown to be more than the {_written(rule)} that are allowed" if allowed else ""
+    return replace(result, outcome=Outcome.UNDECIDED, reason=f"{result.reason}{beyond}")
+
+
+def _written(rule: BaselineRule) -> str:
+    return str(rule).partition(":")[2].split(" ", 1)[0]
