@@ -20,6 +20,7 @@ __all__ = [
     "DEVICE_KINDS",
     "EARLIEST_NS",
     "ENQUEUE",
+    "EXPORTED_KEY",
     "LATEST_NS",
     "LONGEST_NS",
     "MAY_WAIT",
@@ -48,6 +49,8 @@ NO_CORRELATION: Final = 0
 
 ORIGIN_KEY: Final = "overlap_lab"
 """The top-level key of a Chrome trace under which our captures say how they were made."""
+EXPORTED_KEY: Final = "overlap_lab_trace"
+"""The top-level key of a Chrome trace under which our exports keep where the trace came from."""
 ORIGIN_FILE: Final = "overlap_lab_origin.json"
 """The file beside the traces of a tool, in which our captures say how they were made."""
 

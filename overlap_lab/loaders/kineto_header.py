@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from overlap_lab.loaders.building import Columns, Findings
+from overlap_lab.loaders.exported import with_exported
 from overlap_lab.loaders.json_text import Event
 from overlap_lab.loaders.kineto_events import EventColumns
 from overlap_lab.loaders.kineto_raw import decoded
@@ -74,7 +75,7 @@ def source_of(path: Path, header: Event, facts: EventFacts, found: KinetoRows, f
         metadata |= {key: str(distributed[key]) for key in _RANK if key in distributed}
     own = facts_in(header.get(ORIGIN_KEY))
     _count_dropped(own, findings)
-    return Source(
+    read = Source(
         files=(str(path),),
         format="kineto",
         vendor=vendor,
@@ -86,6 +87,7 @@ def source_of(path: Path, header: Event, facts: EventFacts, found: KinetoRows, f
         faults=findings.faults,
         notes=tuple(findings.notes),
     )
+    return with_exported(read, header)
 
 
 def _count_dropped(own: Mapping[str, str], findings: Findings) -> None:

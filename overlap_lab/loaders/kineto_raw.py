@@ -56,6 +56,8 @@ _SPARSE: Final[dict[str, tuple[str, _Resolve]]] = {
     "hsa_queue": ("queue", integer_column),
     "queue": ("queue", integer_column),
     "wait_correlation": ("wait_correlation", unsigned_column),
+    "call_stream": ("stream", _streams),
+    "call_device": ("device", integer_column),
 }
 """Key of an odd value -> the column it belongs to, and how values become that column."""
 

@@ -19,7 +19,7 @@ constexpr std::array<Named, 8> kEventKeys{{
     {"dur", Key::duration},
     {"args", Key::arguments},
 }};
-constexpr std::array<Named, 11> kArgumentKeys{{
+constexpr std::array<Named, 13> kArgumentKeys{{
     {"correlation", Key::correlation},
     {"device", Key::device},
     {"stream", Key::stream},
@@ -31,6 +31,8 @@ constexpr std::array<Named, 11> kArgumentKeys{{
     {"queue", Key::queue},
     {"wait_on_stream", Key::wait_stream},
     {"wait_on_cuda_event_record_corr_id", Key::wait_correlation},
+    {"call_stream", Key::call_stream},
+    {"call_device", Key::call_device},
 }};
 
 template <size_t size>

@@ -29,6 +29,8 @@ enum class Key : KeyCode {
   queue,
   wait_stream,
   wait_correlation,
+  call_stream,
+  call_device,
   count,
   arguments,
   other = kOtherKey,

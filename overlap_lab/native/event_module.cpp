@@ -132,9 +132,10 @@ nb::dict sparse_columns(EventParser& parser) {
 
 nb::dict odd_values(EventParser& parser) {
   constexpr const char* kNames[kKeys] = {
-      "phase",    "category",    "name",      "process", "thread",      "start",
-      "duration", "correlation", "device",    "stream",  "bytes",       "size",
-      "kind",     "graph",       "hsa_queue", "queue",   "wait_stream", "wait_correlation"};
+      "phase",       "category",    "name",      "process", "thread",      "start",
+      "duration",    "correlation", "device",    "stream",  "bytes",       "size",
+      "kind",        "graph",       "hsa_queue", "queue",   "wait_stream", "wait_correlation",
+      "call_stream", "call_device"};
   nb::dict all;
   for (size_t key = 0; key < kKeys; ++key) {
     Sparse<uint32_t>& odd = parser.table.odd[key];

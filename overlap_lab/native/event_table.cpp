@@ -141,6 +141,10 @@ void EventTable::add_arguments(const Event& event, Kind of, uint32_t row) {
     sparse(event, Key::device, row, device);
     sparse(event, Key::stream, row, stream);
   }
+  if (of == Kind::api) {  // of our exports: torch.profiler knows neither
+    sparse(event, Key::call_device, row, device);
+    sparse(event, Key::call_stream, row, stream);
+  }
   if (of == Kind::sync) {
     sparse(event, Key::wait_stream, row, wait_stream);
     if (event.has(Key::wait_correlation)) {

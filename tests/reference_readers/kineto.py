@@ -52,7 +52,9 @@ _SIGNS: Final = (b'"traceEvents"', b'"schemaVersion"', b'"deviceProperties"', b'
 _FAR: Final = 1 << 62
 _END: Final = "\0end"
 """Key of the end time in events that were joined from a begin and an end."""
-_UNUSED: Final = frozenset(("trace", "ac2g", "async_cpu_to_gpu", "fwdbwd", "cpu_instant_event", ""))
+_UNUSED: Final = frozenset(
+    ("trace", "ac2g", "async_cpu_to_gpu", "fwdbwd", "cpu_instant_event", "overlap_lab", "")
+)
 
 
 def sniff_kineto(path: Path, start: bytes) -> bool:

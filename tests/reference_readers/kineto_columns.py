@@ -62,6 +62,8 @@ def columns(kind: Kind, events: list[Event]) -> Columns:
         found["api"] = api_codes(calls)
         said = _call_directions(found["api"], args)
         found["copy_kind"] = np.where(said == CopyKind.UNKNOWN, copy_directions(calls), said)
+        found["stream"] = integer_column([_stream(a.get("call_stream")) for a in args])
+        found["device"] = _narrow([a.get("call_device") for a in args], np.int16, ABSENT_DEVICE)
     if kind == Kind.MEMCPY:
         names = [str(e.get("name", "")) for e in events]
         found["copy_kind"] = np.array([_direction(n, a) for n, a in zip(names, args, strict=True)], np.uint8)

@@ -1,0 +1,54 @@
+"""Write a trace for another program, with the waits, drains and idle time beside the recorded events.
+
+  overlap-lab export trace.json.gz --to perfetto
+  overlap-lab export results.db --to chrome -o trace.json.gz
+  overlap-lab export run_folder --to parquet -o rows.parquet
+
+Open Perfetto and Chrome files at ui.perfetto.dev, which reads them in the browser; chrome and arrow files are
+read by overlap-lab again, with the same numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from overlap_lab.cli.files import refuse_to_overwrite
+from overlap_lab.cli.progress import waiting_for
+from overlap_lab.errors import UsageError
+from overlap_lab.export import TARGETS, export_trace, suffix_of
+
+__all__ = ["prepare_parser", "run"]
+
+
+def prepare_parser(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="TRACE", help="a trace file, or a folder with one trace")
+    parser.add_argument("--to", required=True, choices=tuple(TARGETS), help="what to write")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="the file to write; default: here, named as TRACE"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from overlap_lab.loaders import find_inputs, load
+
+    inputs = find_inputs(arguments.path)
+    if len(inputs) > 1:
+        names = ", ".join(str(found.path) for found in inputs[:8]) + (", ..." if len(inputs) > 8 else "")
+        raise UsageError(f"{arguments.path}: holds {len(inputs)} traces; export one of them: {names}")
+    target = arguments.output or _named_like(inputs[0].path, arguments.to)
+    refuse_to_overwrite(target, force=arguments.force)
+    with waiting_for(inputs[0].files) as meter:
+        trace = load(inputs[0])
+        meter.now(f"writing {len(trace):,} rows of")
+        written = export_trace(trace, target, to=arguments.to, force=arguments.force)
+    print(f"wrote {written}")
+    return 0
+
+
+def _named_like(path: Path, target: str) -> str:
+    name = path.name
+    for suffix in (".gz", ".zst", ".json", ".db", ".sqlite", ".csv"):
+        name = name.removesuffix(suffix)
+    return f"{name}.{target}{suffix_of(target)}" if target == "chrome" else f"{name}{suffix_of(target)}"

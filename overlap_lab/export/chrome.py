@@ -1,0 +1,280 @@
+"""Chrome JSON in Kineto's dialect: what viewers show, and what our own reader reads with the same numbers.
+
+What Kineto's dialect has no word for (the stream that a host call names, where the trace came from) is under
+names of our own: `call_stream`, `call_device`, and `overlap_lab_trace` beside the events. What was
+measured has the category `overlap_lab`, which readers of recorded events pass over.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from overlap_lab.columns import Ints
+from overlap_lab.export.found import Counter, Found, Spans, found_in
+from overlap_lab.export.ids import Ids, ids_of
+from overlap_lab.export.lanes import lanes_of_ops
+from overlap_lab.loaders.kineto_values import copy_direction, memory_of
+from overlap_lab.schema import (
+    ABSENT,
+    ABSENT_DEVICE,
+    ABSENT_PROCESS,
+    DEVICE_KINDS,
+    EXPORTED_KEY,
+    NO_CORRELATION,
+    Api,
+    CopyKind,
+    Kind,
+    Memory,
+)
+from overlap_lab.source_json import source_to_json
+from overlap_lab.trace import Trace
+from overlap_lab.whole_file import whole_file
+
+__all__ = ["write_chrome"]
+
+_CATEGORY: Final = {
+    Kind.API: "cuda_runtime",
+    Kind.KERNEL: "kernel",
+    Kind.MEMCPY: "gpu_memcpy",
+    Kind.MEMSET: "gpu_memset",
+    Kind.SYNC: "cuda_sync",
+    Kind.RANGE: "user_annotation",
+    Kind.CPU_OP: "cpu_op",
+    Kind.PYTHON: "python_function",
+    Kind.DEVICE_RANGE: "gpu_user_annotation",
+    Kind.OVERHEAD: "overhead",
+}
+_ON_DEVICE: Final = (*DEVICE_KINDS, Kind.SYNC, Kind.DEVICE_RANGE)
+_CALL_KINDS: Final = {
+    CopyKind.HOST_TO_HOST: "0",
+    CopyKind.HOST_TO_DEVICE: "1",
+    CopyKind.DEVICE_TO_HOST: "2",
+    CopyKind.DEVICE_TO_DEVICE: "3",
+}
+_DIRECTIONS: Final = {
+    CopyKind.HOST_TO_DEVICE: "HtoD",
+    CopyKind.DEVICE_TO_HOST: "DtoH",
+    CopyKind.DEVICE_TO_DEVICE: "DtoD",
+    CopyKind.HOST_TO_HOST: "HtoH",
+    CopyKind.PEER_TO_PEER: "PtoP",
+}
+_MEASURED: Final = -1
+"""The process of what was measured: no real one is negative."""
+_LANES: Final = 1 << 32
+"""Further lanes of a stream are this far apart in thread numbers; the real stream is in the arguments."""
+_PIECE: Final = 4096
+
+
+def write_chrome(trace: Trace, path: Path) -> None:
+    """Write the file, packed where its name ends in .gz. See `export_trace`."""
+    with whole_file(path) as stream:
+        if path.suffix.lower() != ".gz":
+            _write(trace, stream.write)
+            return
+        with gzip.GzipFile("", "wb", compresslevel=3, fileobj=stream, mtime=0) as packed:
+            _write(trace, packed.write)
+
+
+def _write(trace: Trace, write: Callable[[bytes], Any]) -> None:
+    base_ns = int(trace.start_ns[0]) if len(trace) else 0
+    found, ids = found_in(trace), ids_of(trace)
+    write(json.dumps(_header(trace, base_ns, ids, found))[:-1].encode() + b', "traceEvents": [\n')
+    events = _Events(trace, ids, found, base_ns).all()
+    before = ""
+    while piece := list(islice(events, _PIECE)):
+        write((before + ",\n".join(piece)).encode())
+        before = ",\n"
+    write(b"\n]}\n")
+
+
+def _header(trace: Trace, base_ns: int, ids: Ids, found: Found) -> dict[str, Any]:
+    source = replace(trace.source, notes=(*trace.source.notes, *ids.notes))
+    return {
+        "schemaVersion": 1,
+        EXPORTED_KEY: source_to_json(source),
+        "overlap_lab_found": found.facts,
+        "deviceProperties": [{"id": number, "name": name} for number, name in source.devices.items()],
+        "displayTimeUnit": "ms",
+        "baseTimeNanoseconds": base_ns,
+    }
+
+
+def _us(duration_ns: int) -> str:
+    """Microseconds with as many decimals as a ns needs, exact at any length."""
+    sign, size = ("-", -duration_ns) if duration_ns < 0 else ("", duration_ns)
+    return f"{sign}{size // 1000}.{size % 1000:03d}"
+
+
+class _Events:
+    """The text of every event, in the order of the trace's rows, then what was measured."""
+
+    def __init__(self, trace: Trace, ids: Ids, found: Found, base_ns: int) -> None:
+        self._trace = trace
+        self._ids = ids
+        self._found = found
+        self._base_ns = base_ns
+        self._names = [json.dumps(name) for name in trace.names]
+        on_device = np.isin(trace.kind, _ON_DEVICE)
+        rows = np.flatnonzero(np.isin(trace.kind, DEVICE_KINDS))
+        self._lane = np.zeros(len(trace), np.int64)
+        self._lane[rows] = lanes_of_ops(trace, rows)
+        self._place = self._places(on_device)
+
+    def _places(self, on_device: Any) -> tuple[Ints, Ints]:
+        """The process and thread under which viewers show each row."""
+        trace = self._trace
+        process = np.where(on_device, trace.device.astype(np.int64), self._ids.process)
+        thread = np.where(on_device, trace.stream, trace.thread)
+        known = thread != ABSENT
+        thread = np.where(known, thread + self._lane * _LANES, np.where(self._lane > 0, self._lane, thread))
+        return process, thread
+
+    def all(self) -> Iterator[str]:
+        yield from self._named_tracks()
+        yield from self._recorded()
+        for track, spans in enumerate(self._found.spans):
+            yield from self._spans(track, spans)
+        for counter in self._found.counters:
+            yield from self._counter(counter)
+        yield from self._arrows()
+
+    def _named_tracks(self) -> Iterator[str]:
+        yield _meta("process_name", _MEASURED, None, "overlap_lab: what was measured")
+        for number, name in self._trace.source.processes.items():
+            yield _meta("process_name", number, None, name)
+        for track, spans in enumerate(self._found.spans):
+            yield _meta("thread_name", _MEASURED, track, spans.track)
+        rows = np.flatnonzero(self._lane)
+        process, thread = (place[rows] for place in self._place)
+        _, first = np.unique(np.stack([process, thread]), axis=1, return_index=True)
+        for at in first.tolist():
+            row = int(rows[at])
+            stream, lane = int(self._trace.stream[row]), int(self._lane[row]) + 1
+            name = f"stream {stream}, lane {lane}" if stream != ABSENT else f"lane {lane}"
+            yield _meta("thread_name", int(process[at]), int(thread[at]), name)
+
+    def _recorded(self) -> Iterator[str]:
+        trace = self._trace
+        columns = (
+            trace.kind,
+            trace.name,
+            trace.start_ns - self._base_ns,
+            trace.end_ns - trace.start_ns,
+            *self._place,
+        )
+        for first in range(0, len(trace), _PIECE):
+            here = slice(first, first + _PIECE)
+            some = zip(*(column[here].tolist() for column in columns), strict=True)
+            for row, (kind, name, start, length, of_process, of_thread) in enumerate(some, start=first):
+                args, said = self._arguments(row, kind)
+                text = self._names[name] if name >= 0 else '""'
+                if said:
+                    text = json.dumps(trace.name_of(row) + said)
+                where = _where(of_process, of_thread, _absent_label(kind))
+                yield (
+                    f'{{"ph":"X","cat":"{_CATEGORY[kind]}","name":{text}{where},'
+                    f'"ts":{_us(start)},"dur":{_us(length)},"args":{{{args}}}}}'
+                )
+
+    def _arguments(self, row: int, kind: int) -> tuple[str, str]:
+        """The arguments of a row, and what is added to its name."""
+        trace, ids = self._trace, self._ids
+        args: list[str] = []
+        said = ""
+        if ids.correlation[row] != NO_CORRELATION:
+            args.append(f'"correlation":{ids.correlation[row]}')
+        if kind in _ON_DEVICE:
+            args.append(f'"device":{_or_null(int(trace.device[row]), ABSENT_DEVICE)}')
+            args.append(f'"stream":{_or_minus_one(int(trace.stream[row]))}')
+        if kind in DEVICE_KINDS:
+            args += _numbers(("graph id", trace.graph[row]), ("queue", trace.queue[row]))
+        if kind == Kind.SYNC and ids.wait_correlation[row] != NO_CORRELATION:
+            args.append(f'"wait_on_cuda_event_record_corr_id":{ids.wait_correlation[row]}')
+        if kind == Kind.API:
+            args += _numbers(("call_stream", trace.stream[row]))
+            if trace.device[row] != ABSENT_DEVICE:
+                args.append(f'"call_device":{trace.device[row]}')
+            if trace.copy_kind[row] in _CALL_KINDS and trace.api[row] in (Api.MEMCPY, Api.MEMCPY_ASYNC):
+                args.append(f'"kind":"{_CALL_KINDS[CopyKind(trace.copy_kind[row])]}"')
+        if kind in (Kind.API, Kind.MEMCPY, Kind.MEMSET):
+            args += _numbers(("bytes", trace.bytes[row]))
+        if kind == Kind.MEMCPY:
+            said = self._copy(row, args)
+        return ",".join(args), said
+
+    def _copy(self, row: int, args: list[str]) -> str:
+        """What a copy's name must say so that readers know its sides; the name itself where it does."""
+        name, copy_kind = self._trace.name_of(row), int(self._trace.copy_kind[row])
+        said = ""
+        if copy_direction(name) != copy_kind and copy_kind in _DIRECTIONS:
+            args.append(f'"kind":"{_DIRECTIONS[CopyKind(copy_kind)]}"')
+        memory = Memory(int(self._trace.memory[row]))
+        if memory != Memory.UNKNOWN and memory_of(name) != memory:
+            said = f" ({memory.name.capitalize()})"
+        return said
+
+    def _spans(self, track: int, spans: Spans) -> Iterator[str]:
+        labels = [json.dumps(label) for label in spans.labels]
+        columns = (spans.start_ns - self._base_ns, spans.end_ns - spans.start_ns, spans.label)
+        for start, length, label in zip(*(column.tolist() for column in columns), strict=True):
+            yield (
+                f'{{"ph":"X","cat":"overlap_lab","name":{labels[label]},"pid":{_MEASURED},"tid":{track},'
+                f'"ts":{_us(start)},"dur":{_us(length)}}}'
+            )
+
+    def _counter(self, counter: Counter) -> Iterator[str]:
+        name = json.dumps(counter.track)
+        times = (counter.time_ns - self._base_ns).tolist()
+        for time, value in zip(times, counter.value.tolist(), strict=True):
+            yield (
+                f'{{"ph":"C","cat":"overlap_lab","name":{name},"pid":{_MEASURED},"ts":{_us(time)},'
+                f'"args":{{"{counter.unit}":{value}}}}}'
+            )
+
+    def _arrows(self) -> Iterator[str]:
+        trace, arrows = self._trace, self._found.arrows
+        processes, threads = self._place
+        pairs = zip(arrows.op.tolist(), arrows.wait.tolist(), strict=True)
+        for number, (op, wait) in enumerate(pairs, start=1):
+            for phase, row, binding in (("s", op, ""), ("f", wait, ',"bp":"e"')):
+                # inside the span, or viewers do not find it
+                at = max(int(trace.end_ns[row]) - 1, int(trace.start_ns[row])) - self._base_ns
+                where = _where(int(processes[row]), int(threads[row]), ABSENT_PROCESS)
+                yield (
+                    f'{{"ph":"{phase}","cat":"overlap_lab","name":"waited for","id":{number}{where},'
+                    f'"ts":{_us(at)}{binding}}}'
+                )
+
+
+def _absent_label(kind: int) -> int:
+    return ABSENT_DEVICE if kind in _ON_DEVICE else ABSENT_PROCESS
+
+
+def _where(process: int, thread: int, absent: int) -> str:
+    text = "" if process == absent else f',"pid":{process}'
+    return text if thread == ABSENT else f'{text},"tid":{thread}'
+
+
+def _numbers(*given: tuple[str, Any]) -> Iterable[str]:
+    return (f'"{name}":{value}' for name, value in given if value != ABSENT)
+
+
+def _or_null(value: int, absent: int) -> str:
+    return "null" if value == absent else str(value)
+
+
+def _or_minus_one(value: int) -> int:
+    return -1 if value == ABSENT else value
+
+
+def _meta(what: str, process: int, thread: int | None, name: str) -> str:
+    where = f'"pid":{process}' + ("" if thread is None else f',"tid":{thread}')
+    return f'{{"ph":"M","name":"{what}",{where},"args":{{"name":{json.dumps(name)}}}}}'

@@ -1,0 +1,143 @@
+"""What measuring finds in a trace, as tracks for viewers: spans, counters, and arrows from ops to waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from overlap_lab.analyze import report_and_context
+from overlap_lab.columns import Ints, count_before
+from overlap_lab.metrics.causes import CAUSES
+from overlap_lab.metrics.context import Context
+from overlap_lab.metrics.idle import idle_segments
+from overlap_lab.metrics.places import names_of
+from overlap_lab.metrics.waits import REASONS
+from overlap_lab.schema import ABSENT_DEVICE
+from overlap_lab.trace import Trace
+
+__all__ = ["Arrows", "Counter", "Found", "Spans", "found_in"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spans:
+    """One track; spans of it are nested or apart."""
+
+    track: str
+    start_ns: Ints
+    end_ns: Ints
+    label: Ints
+    """Index into `labels`."""
+    labels: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counter:
+    """A value from each time on, up to the next."""
+
+    track: str
+    unit: str
+    time_ns: Ints
+    value: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrows:
+    """From the end of the last op that a wait depended on to the wait's return."""
+
+    op: Ints
+    """Row of the op."""
+    wait: Ints
+    """Row of the waiting call."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    spans: tuple[Spans, ...]
+    counters: tuple[Counter, ...]
+    arrows: Arrows
+    facts: dict[str, str]
+    """The verdict, for the file's own description."""
+
+
+def found_in(trace: Trace) -> Found:
+    """Everything to show beside the events. Rows are those of the trace."""
+    report, context = report_and_context(trace)
+    return Found(
+        spans=(*_waits(context), *_drains(context), *_idle(context)),
+        counters=tuple(_counters(context)),
+        arrows=_arrows(context),
+        facts={"verdict": report.verdict},
+    )
+
+
+def _on(device: int, what: str) -> str:
+    return what if device == ABSENT_DEVICE else f"device {device}: {what}"
+
+
+def _waits(context: Context) -> Iterator[Spans]:
+    """A track for each thread that waited, by the process and thread that the file names."""
+    waits, trace = context.waits, context.trace
+    for number in np.unique(waits.thread).tolist():
+        mine = np.flatnonzero(waits.thread == number)
+        first = int(waits.row[mine[0]])
+        words = zip(names_of(trace, waits.row[mine]), waits.reason[mine].tolist(), strict=True)
+        label, labels = _coded([f"{name} ({REASONS[reason]})" for name, reason in words])
+        track = f"waits of process {trace.process[first]}, thread {trace.thread[first]}"
+        yield Spans(track, waits.counted_from[mine], waits.end[mine], label, labels)
+
+
+def _drains(context: Context) -> Iterator[Spans]:
+    """A track for each device: every drain, and in it what its time went to."""
+    for device, drains in context.drains.items():
+        if not drains.start.size:
+            continue
+        names = names_of(context.trace, context.waits.row[drains.wait])
+        label, labels = _coded([f"drain after {name}" for name in names])
+        parts = (
+            (drains.start, drains.end),
+            (drains.start, drains.returned),
+            (drains.returned, drains.enqueued),
+            (drains.enqueued, drains.end),
+        )
+        size, base = drains.start.size, len(labels)
+        start, end = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
+        which = np.concatenate([label, *(np.full(size, base + at, np.int64) for at in range(3))])
+        keep = np.flatnonzero(end > start)
+        order = keep[np.lexsort((-end[keep], start[keep]))]
+        words = (*labels, "return", "refill", "launch")
+        yield Spans(_on(device, "drains"), start[order], end[order], which[order], words)
+
+
+def _idle(context: Context) -> Iterator[Spans]:
+    words = [f"idle: {cause.replace('_', ' ')}" for cause in CAUSES]
+    for device in context.devices:
+        found = idle_segments(context, device)
+        if found.start.size:
+            yield Spans(_on(device, "idle by cause"), found.start, found.end, found.cause, words)
+
+
+def _counters(context: Context) -> Iterator[Counter]:
+    for device, queue in context.queues.items():
+        times = np.unique(np.concatenate([queue.entered, queue.left, queue.start, queue.end]))
+        yield Counter(_on(device, "queue depth"), "count", times, queue.depth(times))
+        yield Counter(_on(device, "queued work"), "ns", times, queue.queued_work(times))
+
+
+def _arrows(context: Context) -> Arrows:
+    """Of waits whose device part ends with an op, that op: a wait for none, or for a lock, has no arrow."""
+    waits, links, ops = context.waits, context.links, context.ops
+    by_end = np.argsort(ops.end, kind="stable")
+    ends = ops.end[by_end]
+    at = count_before(ends, waits.bound_end)
+    there = at < ends.size
+    there[there] = ends[at[there]] == waits.bound_end[there]
+    wait = np.flatnonzero(there)
+    return Arrows(links.op[by_end[at[wait]]], waits.row[wait])
+
+
+def _coded(words: Sequence[str]) -> tuple[Ints, list[str]]:
+    index: dict[str, int] = {}
+    codes = np.fromiter((index.setdefault(word, len(index)) for word in words), np.int64, len(words))
+    return codes, list(index)

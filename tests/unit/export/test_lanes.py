@@ -1,0 +1,23 @@
+"""No two spans of a lane overlap, and no lane is opened without need."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overlap_lab.export.lanes import lanes_of_spans
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(-1, 10)), max_size=40))
+def test_lanes_are_free_of_overlap_and_as_few_as_can_be(spans: list[tuple[int, int]]) -> None:
+    spans.sort(key=lambda span: (span[0], -span[1]))
+    start = np.array([begin for begin, _ in spans], np.int64)
+    end = start + np.array([length for _, length in spans], np.int64)
+    lane = lanes_of_spans(start, end)
+    for number in np.unique(lane):
+        mine = lane == number
+        assert (start[mine][1:] >= np.maximum.accumulate(end[mine])[:-1]).all()
+    if (end > start).all():
+        most = max((int(((start <= at) & (end > at)).sum()) for at in range(45)), default=0)
+        assert int(lane.max(initial=-1)) + 1 == most
