@@ -41,7 +41,7 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
         "--format", choices=("csv", "json", "rocpd"), help="what rocprofv3 writes; default: its version's own"
     )
     parser.add_argument(
-        "--stacks", action="store_true", help="with kineto: Python frames, so waits name lines"
+        "--stacks", action="store_true", help="with kineto and host: Python frames, so waits name lines"
     )
     parser.add_argument(
         "--print-environment",
