@@ -263,6 +263,26 @@ Outputs Problem::download() const {
           rows_first("dv", rows_k_, shape_.hdim_v), device("softmax_d").download<float>()};
 }
 
+namespace {
+
+bool is_output(const std::string& name) {
+  return name == "dq" || name == "dk" || name == "dv" || name == "softmax_d";
+}
+
+}  // namespace
+
+Inputs Problem::download_inputs() const {
+  Inputs inputs;
+  for (const auto& [name, buffer] : buffers_) {
+    if (!is_output(name)) inputs[name] = buffer->download<unsigned char>();
+  }
+  return inputs;
+}
+
+void Problem::upload_inputs(const Inputs& inputs) {
+  for (const auto& [name, bytes] : inputs) upload(name, bytes.data(), bytes.size());
+}
+
 Gradients Problem::reference(bool rounded) const {
   Gradients gradients;
   gradients.dq.resize(size_t(rows_q_) * shape_.nhead_q * shape_.hdim_q);

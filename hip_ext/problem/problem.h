@@ -83,6 +83,9 @@ struct Outputs {
   bool operator==(const Outputs& other) const;
 };
 
+// Every input as it lies on the device, by name.
+using Inputs = std::map<std::string, std::vector<unsigned char>>;
+
 // Gradients in float64 by [row][head][column] of the whole tensors; padding rows are 0.
 struct Gradients {
   std::vector<double> dq, dk, dv;
@@ -114,6 +117,10 @@ class Problem {
   // padding row that was written to.
   std::string compare(const Outputs& outputs, const References& references) const;
   std::string compare(const Outputs& outputs) const { return compare(outputs, references()); }
+
+  // What set_sequences has put there, to put it there again without the work.
+  Inputs download_inputs() const;
+  void upload_inputs(const Inputs& inputs);
 
   // Replaces the borders on the device: same tensors, other sequences. Host side follows.
   void set_sequences(const std::vector<Sequence>& sequences);

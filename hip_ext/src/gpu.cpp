@@ -6,6 +6,7 @@ namespace hip_ext {
 
 void gpu_check(hipError_t error, const char* call, const char* file, int line) {
   if (error == hipSuccess) return;
+  (void)hipGetLastError();  // it is thrown, and must not be found again by the next launch
   throw GpuError(std::string(call) + " failed: " + hipGetErrorName(error) + " (" + file + ":" +
                  std::to_string(line) + ")");
 }

@@ -1,4 +1,4 @@
-"""What the build says about targets that it has not, and that it needs no torch."""
+"""What the build says about targets that it cannot build, and that it needs no torch."""
 
 from __future__ import annotations
 
@@ -24,11 +24,21 @@ def configured(folder: Path, *options: str) -> tuple[int, str]:
     return result.returncode, " ".join((result.stdout + result.stderr).split())
 
 
-@pytest.mark.parametrize("target", ["hip", "cuda"])
-def test_a_target_without_kernels_is_refused_in_a_sentence(tmp_path: Path, target: str) -> None:
-    code, said = configured(tmp_path, "-DHIP_EXT_BINDING=OFF", f"-DHIP_EXT_TARGET={target}")
+@pytest.mark.parametrize(
+    ("target", "compiler", "needed"),
+    [
+        ("hip", "HIPCXX", "no HIP compiler found; install ROCm"),
+        ("cuda", "CUDACXX", "no nvcc found; install the CUDA"),
+    ],
+)
+def test_a_target_without_its_compiler_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, compiler: str, needed: str
+) -> None:
+    monkeypatch.delenv(compiler, raising=False)
+    no_compiler = f"-DCMAKE_{target.upper()}_COMPILER=NOTFOUND"
+    code, said = configured(tmp_path, "-DHIP_EXT_BINDING=OFF", f"-DHIP_EXT_TARGET={target}", no_compiler)
     assert code != 0
-    assert f"HIP_EXT_TARGET={target}: this version has kernels for the CPU only; use host or auto" in said
+    assert f"HIP_EXT_TARGET={target}: {needed}" in said
 
 
 def test_an_unknown_target_is_refused_with_the_known_ones(tmp_path: Path) -> None:

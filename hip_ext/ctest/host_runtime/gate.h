@@ -1,49 +1,13 @@
 // What the tests steer the device with. Nothing here sleeps or polls.
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <utility>
 
-#include "../check.h"
+#include "../gate.h"
 #include "hip_host/hip_runtime.h"
-
-#define OK(call) CHECK((call) == hipSuccess)
-
-inline constexpr std::chrono::milliseconds patience{100};
-
-/// Opened once; whoever waits passes from then on.
-class Gate {
- public:
-  void open() {
-    std::lock_guard guard(mutex_);
-    open_ = true;
-    opened_.notify_all();
-  }
-  void wait() {
-    std::unique_lock guard(mutex_);
-    opened_.wait(guard, [this] { return open_; });
-  }
-  /// For what must not happen: false after `patience` of nothing. A right runtime always uses up
-  /// the patience, so a slow machine cannot make the test fail.
-  bool opens_within(std::chrono::milliseconds patience) {
-    std::unique_lock guard(mutex_);
-    return opened_.wait_for(guard, patience, [this] { return open_; });
-  }
-  bool is_open() {
-    std::lock_guard guard(mutex_);
-    return open_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable opened_;
-  bool open_ = false;
-};
 
 inline void launch(hipStream_t stream, std::function<void()> body, const char* name = "kernel") {
   OK(hip_host::launch_kernel(name, dim3(1), dim3(1), /*lds_bytes=*/0, stream, std::move(body)));

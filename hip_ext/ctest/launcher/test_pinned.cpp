@@ -1,9 +1,9 @@
 // Pinned blocks: reuse only after the tail, and never a free in a host function.
 #include <set>
 
-#include "../host_runtime/gate.h"
 #include "hip_ext/pinned.h"
 #include "problem.h"
+#include "steering.h"
 
 using namespace hip_ext;
 using namespace hip_ext_test;
@@ -93,7 +93,7 @@ TEST(bare_blocks_are_freed_off_the_callback_thread) {
 
 TEST(a_releaser_frees_everything_before_it_ends_and_takes_nothing_after) {
   std::vector<void*> blocks(10);
-  for (void*& block : blocks) OK(hipHostMalloc(&block, 64));
+  for (void*& block : blocks) OK(hipHostMalloc(&block, 64, hipHostMallocDefault));
   PinnedHostReleaser releaser;
   for (size_t i = 0; i < 9; ++i) CHECK(releaser.enqueue(blocks[i]));
   releaser.stop();

@@ -1,8 +1,8 @@
 // Who waits for whom: the host while the stream is held, and streams the null stream ignores.
 #include <thread>
 
-#include "../host_runtime/gate.h"
 #include "problem.h"
+#include "steering.h"
 
 using namespace hip_ext;
 using namespace hip_ext_test;
@@ -75,7 +75,7 @@ class LateBorders {
     problem.poison_outputs();
     held.emplace_back(std::make_unique<HeldKernel>(stream));
     int32_t* borders = static_cast<int32_t*>(problem.device("seqstart_k").get());
-    launch(stream, [borders] { borders[1] = 384; });
+    write_in_order(stream, borders + 1, 384);
   }
 
   std::string result() {

@@ -3,7 +3,7 @@
 
 #define hipDeviceProp_t cudaDeviceProp
 #define hipDeviceSynchronize cudaDeviceSynchronize
-
+#define hipErrorInvalidValue cudaErrorInvalidValue
 #define hipErrorNotReady cudaErrorNotReady
 #define hipError_t cudaError_t
 #define hipEventCreate cudaEventCreate
@@ -13,6 +13,8 @@
 #define hipEventSynchronize cudaEventSynchronize
 #define hipEvent_t cudaEvent_t
 #define hipFree cudaFree
+#define hipFuncAttributeMaxDynamicSharedMemorySize cudaFuncAttributeMaxDynamicSharedMemorySize
+#define hipFuncSetAttribute cudaFuncSetAttribute
 #define hipGetDevice cudaGetDevice
 #define hipGetDeviceCount cudaGetDeviceCount
 #define hipGetDeviceProperties cudaGetDeviceProperties
@@ -25,8 +27,10 @@
 #define hipGraphInstantiate cudaGraphInstantiate
 #define hipGraphLaunch cudaGraphLaunch
 #define hipGraph_t cudaGraph_t
+#define hipGraphRetainUserObject cudaGraphRetainUserObject
+#define hipGraphUserObjectMove cudaGraphUserObjectMove
 #define hipHostFree cudaFreeHost
-#define hipHostMalloc cudaHostAlloc
+#define hipHostMalloc cudaMallocHost
 #define hipHostMallocDefault cudaHostAllocDefault
 #define hipLaunchHostFunc cudaLaunchHostFunc
 #define hipMalloc cudaMalloc
@@ -34,8 +38,11 @@
 #define hipMemcpyAsync cudaMemcpyAsync
 #define hipMemcpyDeviceToHost cudaMemcpyDeviceToHost
 #define hipMemcpyHostToDevice cudaMemcpyHostToDevice
+#define hipMemoryTypeUnregistered cudaMemoryTypeUnregistered
 #define hipMemset cudaMemset
 #define hipMemsetAsync cudaMemsetAsync
+#define hipPointerAttribute_t cudaPointerAttributes
+#define hipPointerGetAttributes cudaPointerGetAttributes
 #define hipSetDevice cudaSetDevice
 #define hipStreamBeginCapture cudaStreamBeginCapture
 #define hipStreamCaptureModeThreadLocal cudaStreamCaptureModeThreadLocal
@@ -53,3 +60,14 @@
 #define hipStreamSynchronize cudaStreamSynchronize
 #define hipStream_t cudaStream_t
 #define hipSuccess cudaSuccess
+#define hipUserObjectCreate cudaUserObjectCreate
+#define hipUserObjectNoDestructorSync cudaUserObjectNoDestructorSync
+#define hipUserObject_t cudaUserObject_t
+
+// CUDA 13 gives the edges' data as well, which nobody here asks for.
+#if CUDART_VERSION >= 13000
+#define hipStreamGetCaptureInfo_v2(stream, status, id, graph, nodes, count) \
+  cudaStreamGetCaptureInfo(stream, status, id, graph, nodes, nullptr, count)
+#else
+#define hipStreamGetCaptureInfo_v2 cudaStreamGetCaptureInfo_v2
+#endif

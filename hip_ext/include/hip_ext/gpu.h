@@ -66,8 +66,11 @@ hipError_t launch_on_host(const char* name, Kernel kernel, dim3 grid, dim3 block
 
 }  // namespace hip_ext
 #else
+// What an earlier call left as this thread's last error is not the launch's: NotReady of a query,
+// for example. Whoever made that call has seen it.
 #define GPU_LAUNCH(kernel, grid, block, lds_bytes, stream, ...)      \
   do {                                                               \
+    (void)hipGetLastError();                                         \
     kernel<<<(grid), (block), (lds_bytes), (stream)>>>(__VA_ARGS__); \
     GPU_CHECK(hipGetLastError());                                    \
   } while (0)
