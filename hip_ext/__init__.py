@@ -5,7 +5,7 @@ Results are written by a stream: synchronize it before the host reads them.
 
 from __future__ import annotations
 
-from hip_ext._library import check
+from hip_ext._library import check, set_pinned_memory
 from hip_ext.attention import flash_attn_func, flash_attn_varlen_func
 from hip_ext.backward import Workspace, mha_bwd, mha_varlen_bwd
 from hip_ext.streams import NULL_STREAM, Stream, StreamKind, current_stream, synchronize, use_stream
@@ -21,6 +21,7 @@ __all__ = [
     "flash_attn_varlen_func",
     "mha_bwd",
     "mha_varlen_bwd",
+    "set_pinned_memory",
     "synchronize",
     "use_stream",
 ]

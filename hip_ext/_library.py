@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 try:
     import torch
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 def _compiled(name: str) -> Path:
     """Where a compiled part lies: beside this file, or, after an editable install, where that put it."""
-    runtime = find_spec("hip_ext._host_runtime")
-    folder = Path(runtime.origin if runtime is not None and runtime.origin else __file__).parent
-    return folder / name
+    module = find_spec(f"hip_ext.{name}")  # only asked where it is: it is no Python module
+    return (
+        Path(module.origin) if module is not None and module.origin else Path(__file__).parent / f"{name}.so"
+    )
 
 
-_OPS = _compiled("_torch_ops.so")
+_OPS = _compiled("_torch_ops")
 
 
 def _load() -> None:
@@ -47,6 +48,9 @@ def _load() -> None:
 
 
 _load()
+
+# Whether these ops were built for a GPU: there they run on torch's current stream, and know how to make one.
+ON_GPU: Final = hasattr(torch.ops.hip_ext, "stream_create")
 
 
 # The ops only write into tensors that they are given: nothing is left to say about shapes. torch comes
@@ -81,3 +85,22 @@ def check() -> None:
 def release_finished() -> None:
     """Drops the tensors that finished calls still hold; every call and synchronization does it."""
     torch.ops.hip_ext.release_finished()
+
+
+def set_pinned_memory(kind: str) -> None:
+    """Where the async mode's pinned blocks come from, for this process.
+
+    "pool" keeps blocks for reuse (the default), "bare" allocates and frees each, as AITER's C++ callers
+    do, and "torch" takes torch's caching host allocator, which only a GPU has.
+    """
+    torch.ops.hip_ext.set_pinned_memory(kind)
+
+
+def stream_create(*, blocking: bool) -> int:
+    """A new stream of the GPU, for `_gpu_streams`."""
+    handle: int = torch.ops.hip_ext.stream_create(blocking)
+    return handle
+
+
+def stream_destroy(handle: int) -> None:
+    torch.ops.hip_ext.stream_destroy(handle)

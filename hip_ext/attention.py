@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.functional import pad
 
+from hip_ext._library import ON_GPU
 from hip_ext._refusals import refuse_unsupported, refuse_window
 from hip_ext.backward import Workspace, WorkspaceName, mha_bwd, mha_varlen_bwd
 from hip_ext.forward import Borders, batch_forward, varlen_forward
@@ -25,7 +26,7 @@ class _Options:
     causal: bool
     deterministic: bool
     workspace: Workspace
-    stream: Stream
+    stream: Stream | None  # None: the one that is current in the backward, as torch chooses it
 
 
 class _Attention(torch.autograd.Function):
@@ -58,8 +59,9 @@ class _Attention(torch.autograd.Function):
             )
         else:
             dq, dk, dv = _varlen_backward(saved, ctx.borders, options)
-        # torch's CPU ops use the gradients at once and know no stream.
-        options.stream.synchronize()
+        if options.stream is not None:
+            # torch's CPU ops use the gradients at once and know no stream.
+            options.stream.synchronize()
         return dq, dk, dv, None, None
 
 
@@ -92,6 +94,10 @@ def _pad_head(tensor: Tensor) -> Tensor:
     """Zeros up to a head size that the kernels take; they change neither scores nor gradients."""
     missing = -tensor.shape[-1] % 8
     return pad(tensor, (0, missing)) if missing else _last_contiguous(tensor)
+
+
+def _backward_stream() -> Stream | None:
+    return None if ON_GPU else current_stream()
 
 
 def _check(q: Tensor, k: Tensor, v: Tensor, dim: int) -> None:
@@ -134,8 +140,9 @@ def flash_attn_func(  # noqa: PLR0917 (AITER's order)
 ) -> Tensor | tuple[Tensor, Tensor]:
     """out, or (out, lse), of attention over [batch, seqlen, heads, head size] tensors.
 
-    cu_seqlens_q and cu_seqlens_kv say that rows behind a sequence's length are padding. The backward
-    runs on the stream that is current now and waits for it, since torch's CPU ops come next.
+    cu_seqlens_q and cu_seqlens_kv say that rows behind a sequence's length are padding. On the host
+    target the backward runs on the stream that is current now and waits for it, since torch's CPU ops
+    come next; on a GPU it waits for nothing and runs on the stream that torch's autograd chooses.
     """
     refuse_unsupported(
         "flash_attn_func",
@@ -150,7 +157,7 @@ def flash_attn_func(  # noqa: PLR0917 (AITER's order)
     left, right = window_size[:2]
     refuse_window("flash_attn_func", left, right, causal=causal, max_seqlen_k=k.shape[1])
     scale = q.shape[-1] ** -0.5 if softmax_scale is None else softmax_scale
-    options = _Options(scale, causal, deterministic, Workspace(workspace), current_stream())
+    options = _Options(scale, causal, deterministic, Workspace(workspace), _backward_stream())
     if cu_seqlens_q is None and cu_seqlens_kv is None:
         out, lse = _attention(q, k, v, None, options)
     else:
@@ -211,8 +218,9 @@ def flash_attn_varlen_func(  # noqa: PLR0917 (AITER's order)
 ) -> Tensor | tuple[Tensor, Tensor]:
     """out, or (out, lse), of attention over sequences behind each other: [total, heads, head size].
 
-    Padding rows of out and of the gradients are zero. The backward runs on the stream that is current
-    now and waits for it, since torch's CPU ops come next.
+    Padding rows of out and of the gradients are zero. On the host target the backward runs on the stream
+    that is current now and waits for it, since torch's CPU ops come next; on a GPU it waits for nothing
+    and runs on the stream that torch's autograd chooses.
     """
     refuse_unsupported(
         "flash_attn_varlen_func",
@@ -231,7 +239,7 @@ def flash_attn_varlen_func(  # noqa: PLR0917 (AITER's order)
     left, right = window_size[:2]
     refuse_window("flash_attn_varlen_func", left, right, causal=causal, max_seqlen_k=max_seqlen_k)
     scale = q.shape[-1] ** -0.5 if softmax_scale is None else softmax_scale
-    options = _Options(scale, causal, deterministic, Workspace(workspace), current_stream())
+    options = _Options(scale, causal, deterministic, Workspace(workspace), _backward_stream())
     borders = Borders(
         cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, cu_seqlens_q_padded, cu_seqlens_k_padded
     )

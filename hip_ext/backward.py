@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
@@ -10,7 +11,7 @@ import torch
 
 from hip_ext import _library
 from hip_ext._refusals import refuse_unsupported, refuse_window
-from hip_ext.streams import Stream, StreamKind, current_stream
+from hip_ext.streams import Stream, StreamKind, current_stream, use_stream
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -33,7 +34,10 @@ class Workspace(StrEnum):
 WorkspaceName = Literal["sync", "async", "device"]
 
 
-def _handle_for(workspace: Workspace, stream: Stream | None) -> int:
+def _checked(workspace: Workspace, stream: Stream | None) -> Stream | None:
+    """The stream of a call; None: torch's current one, which a GPU's op finds faster by itself."""
+    if stream is None and _library.ON_GPU and workspace is not Workspace.SYNC:
+        return None
     chosen = current_stream() if stream is None else stream
     if not isinstance(chosen, Stream):
         raise TypeError(f"stream: expected hip_ext.Stream or None, got {type(chosen).__name__}")
@@ -44,7 +48,17 @@ def _handle_for(workspace: Workspace, stream: Stream | None) -> int:
             RuntimeWarning,
             stacklevel=3,
         )
-    return chosen.handle
+    return None if stream is None and _library.ON_GPU else chosen
+
+
+def _on(stream: Stream | None) -> AbstractContextManager[object]:
+    """What makes `stream` current for torch as well: a GPU's results have to be allocated for it."""
+    return nullcontext() if stream is None or not _library.ON_GPU else use_stream(stream)
+
+
+def _handle(stream: Stream | None) -> int | None:
+    """The stream for the op, which on a GPU takes the current one."""
+    return None if stream is None or _library.ON_GPU else stream.handle
 
 
 def mha_bwd(  # noqa: PLR0917 (AITER's order)
@@ -94,15 +108,15 @@ def mha_bwd(  # noqa: PLR0917 (AITER's order)
     )
     keys = k.shape[1] if k.dim() == 4 else 0  # the op says what is wrong with the shape
     refuse_window("mha_bwd", window_size_left, window_size_right, causal=is_causal, max_seqlen_k=keys)
-    handle = _handle_for(mode, stream)
-    with torch.no_grad():
+    chosen = _checked(mode, stream)
+    with _on(chosen), torch.no_grad():
         dq = torch.empty_like(q) if dq is None else dq
         dk = torch.empty_like(k) if dk is None else dk
         dv = torch.empty_like(v) if dv is None else dv
         softmax_d = torch.empty_like(softmax_lse)
         _library.mha_bwd(
             *(dout, q, k, v, out, softmax_lse, softmax_scale, is_causal, deterministic),
-            *(dq, dk, dv, softmax_d, mode.value, handle),
+            *(dq, dk, dv, softmax_d, mode.value, _handle(chosen)),
         )
     return dq, dk, dv, softmax_d
 
@@ -165,8 +179,8 @@ def mha_varlen_bwd(  # noqa: PLR0917 (AITER's order)
     refuse_window(
         "mha_varlen_bwd", window_size_left, window_size_right, causal=is_causal, max_seqlen_k=max_seqlen_k
     )
-    handle = _handle_for(mode, stream)
-    with torch.no_grad():
+    chosen = _checked(mode, stream)
+    with _on(chosen), torch.no_grad():
         dq = torch.empty_like(q) if dq is None else dq
         dk = torch.empty_like(k) if dk is None else dk
         dv = torch.empty_like(v) if dv is None else dv
@@ -174,6 +188,6 @@ def mha_varlen_bwd(  # noqa: PLR0917 (AITER's order)
         _library.mha_varlen_bwd(
             *(dout, q, k, v, out, softmax_lse, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k),
             *(softmax_scale, zero_tensors, is_causal, deterministic, dq, dk, dv, softmax_d),
-            *(cu_seqlens_q_padded, cu_seqlens_k_padded, max_seqlen_k_padded, mode.value, handle),
+            *(cu_seqlens_q_padded, cu_seqlens_k_padded, max_seqlen_k_padded, mode.value, _handle(chosen)),
         )
     return dq, dk, dv, softmax_d.expand(cu_seqlens_q.numel() - 1, -1, -1)

@@ -1,86 +1,15 @@
-"""Streams of the host target, as Python objects."""
+"""Streams, as Python objects: those of the host target, or torch's on a GPU."""
 
 from __future__ import annotations
 
-import weakref
-from contextlib import contextmanager
-from contextvars import ContextVar
-from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from hip_ext import _host_runtime, _library
+from hip_ext._library import ON_GPU
+from hip_ext.stream_kind import StreamKind
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+if TYPE_CHECKING or not ON_GPU:  # both have the same names and say the same of them
+    from hip_ext._host_streams import NULL_STREAM, Stream, current_stream, synchronize, use_stream
+else:
+    from hip_ext._gpu_streams import NULL_STREAM, Stream, current_stream, synchronize, use_stream
 
-
-class StreamKind(StrEnum):
-    BLOCKING = "blocking"  # follows the null stream, and the null stream follows it
-    NON_BLOCKING = "non_blocking"  # knows nothing of the null stream
-
-
-class Stream:
-    """An ordered queue of device work with a thread of its own.
-
-    It is destroyed with its last reference, which blocks until its work is done, as HIP does.
-    """
-
-    __slots__ = ("__weakref__", "_handle", "_kind")
-
-    def __init__(self, kind: StreamKind = StreamKind.BLOCKING) -> None:
-        self._kind = StreamKind(kind)
-        self._handle = _host_runtime.stream_create(blocking=self._kind is StreamKind.BLOCKING)
-        weakref.finalize(self, _host_runtime.stream_destroy, self._handle).atexit = False
-
-    @property
-    def handle(self) -> int:
-        """The runtime's hipStream_t; 0 is the null stream."""
-        return self._handle
-
-    @property
-    def kind(self) -> StreamKind:
-        return self._kind
-
-    def synchronize(self) -> None:
-        """Blocks until all work enqueued so far is done (null stream: on blocking streams too)."""
-        _host_runtime.stream_synchronize(self._handle)
-        _library.release_finished()
-
-    def query(self) -> bool:
-        """Whether all work enqueued so far is done. Does not block."""
-        return _host_runtime.stream_query(self._handle)
-
-    def __repr__(self) -> str:
-        return f"Stream({self._kind.value}, handle={self._handle:#x})"
-
-
-def _null_stream() -> Stream:
-    stream = object.__new__(Stream)
-    stream._kind = StreamKind.BLOCKING
-    stream._handle = 0
-    return stream
-
-
-NULL_STREAM: Final = _null_stream()
-_current: ContextVar[Stream] = ContextVar("hip_ext_stream", default=NULL_STREAM)
-
-
-def current_stream() -> Stream:
-    """The stream of calls without `stream=`: that of the innermost use_stream, else NULL_STREAM."""
-    return _current.get()
-
-
-@contextmanager
-def use_stream(stream: Stream) -> Iterator[Stream]:
-    """Makes `stream` the current one of this thread (or asyncio task). It orders and waits for nothing."""
-    token = _current.set(stream)
-    try:
-        yield stream
-    finally:
-        _current.reset(token)
-
-
-def synchronize() -> None:
-    """Blocks until all work enqueued so far on any stream is done."""
-    _host_runtime.device_synchronize()
-    _library.release_finished()
+__all__ = ["NULL_STREAM", "Stream", "StreamKind", "current_stream", "synchronize", "use_stream"]

@@ -59,6 +59,8 @@ void CallMemory::keep(const void* memory, size_t bytes, std::shared_ptr<void> ow
 
 void CallMemory::keep(std::shared_ptr<void> owner) { pieces_->owners.push_back(std::move(owner)); }
 
+void CallMemory::keep_for_graph(std::shared_ptr<void> block) { keep(std::move(block)); }
+
 void CallMemory::retain(hipStream_t stream) noexcept {
   const hipError_t error = hip_host::retain_to_tail(stream, std::move(pieces_));
   // The launch has said so already, and a stream that is gone has nothing of this call to do.

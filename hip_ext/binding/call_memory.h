@@ -1,9 +1,12 @@
 // What one call of an op uses, kept alive until its stream has passed the call.
 //
-// torch knows nothing of the host target's streams: when Python drops a CPU tensor, its memory is
+// Host target: torch knows nothing of its streams. When Python drops a CPU tensor, its memory is
 // free at once, although a kernel may still read it. So each call holds references. They are
 // dropped by the thread that makes the next call or synchronizes, never by a stream's thread:
 // dropping the last reference to a tensor may take Python's lock.
+//
+// GPU: torch's allocator gives freed memory to later work of the same stream, so that a call may
+// drop what it used when it has enqueued everything. Only what a captured graph uses stays.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +31,14 @@ class CallMemory {
   // Just keeps it alive.
   void keep(std::shared_ptr<void> owner);
 
-  // Hands everything to the tail of the stream (of a graph, if the stream is being captured).
+  // A pinned block of a captured graph: kept until the graph is destroyed.
+  void keep_for_graph(std::shared_ptr<void> block);
+
+  // Hands over what has to live on: host target everything, to the tail of the stream (of a graph,
+  // if the stream is being captured); GPU the blocks for the graph, to the graph.
   void retain(hipStream_t stream) noexcept;
 
-  // Drops what finished calls held.
+  // Drops what finished calls held; on a GPU that is nothing.
   static void release_finished();
 
  private:

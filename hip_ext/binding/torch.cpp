@@ -3,10 +3,12 @@
 // They are built on torch's stable ABI, so that one library serves every Python and every torch
 // from 2.11 on. torch has released Python's lock before it calls an op, so none is held while the
 // sync mode waits.
+#include <torch/csrc/stable/accelerator.h>
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
 
+#include <atomic>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -19,6 +21,12 @@
 #include "hip_ext/launcher.h"
 #include "hip_ext/pinned.h"
 #include "hip_ext/reduce_heads.h"
+
+// Of torch's CUDA and ROCm builds; weak, so that a torch without them can still load this library.
+#if !defined(HIP_EXT_TARGET_HOST)
+extern "C" __attribute__((weak)) AOTITorchError aoti_torch_get_current_cuda_stream(int32_t device,
+                                                                                   void** stream);
+#endif
 
 namespace hip_ext {
 namespace {
@@ -172,20 +180,21 @@ WorkspaceMode mode_of(const std::string& workspace) {
   refuse("workspace", "'", workspace, "', expected 'sync', 'async' or 'device'");
 }
 
-// Without a stream object it is the null stream on the host target and torch's current one on a
-// GPU.
-#if !defined(HIP_EXT_TARGET_HOST)
-extern "C" __attribute__((weak)) AOTITorchError aoti_torch_get_current_cuda_stream(int32_t device,
-                                                                                   void** stream);
-#endif
-
+// Host target: the stream that Python names, else the null stream. GPU: torch's current one, which
+// is also the one that torch's allocator gives memory for.
 hipStream_t stream_of(const Choices& choices, [[maybe_unused]] const Tensor& q) {
-  if (choices.stream) return reinterpret_cast<hipStream_t>(uintptr_t(*choices.stream));
+#if defined(HIP_EXT_TARGET_HOST)
+  return reinterpret_cast<hipStream_t>(uintptr_t(choices.stream.value_or(0)));
+#else
+  if (choices.stream)
+    refuse("stream", "the op runs on torch's current stream; make another current");
+  if (aoti_torch_get_current_cuda_stream == nullptr) {
+    refuse("q", "this torch was built without a GPU's runtime");
+  }
   void* stream = nullptr;
-#if !defined(HIP_EXT_TARGET_HOST)
   STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_current_cuda_stream(q.get_device_index(), &stream));
-#endif
   return static_cast<hipStream_t>(stream);
+#endif
 }
 
 TensorStrides strides_of(const Tensor& tensor) {
@@ -217,11 +226,13 @@ Tensor empty(const Shape& shape, ScalarType dtype, const Tensor& like, CallMemor
   return tensor;
 }
 
-void keep_all(CallMemory& memory, const BackwardTensors& t) {
+void keep_all([[maybe_unused]] CallMemory& memory, [[maybe_unused]] const BackwardTensors& t) {
+#if defined(HIP_EXT_TARGET_HOST)
   for (const Tensor* tensor :
        {&t.dout, &t.q, &t.k, &t.v, &t.out, &t.softmax_lse, &t.dq, &t.dk, &t.dv, &t.softmax_d}) {
     memory.keep(std::make_shared<Tensor>(*tensor));
   }
+#endif
 }
 
 // dk and dv with one head per query head; the outputs themselves where that is the same.
@@ -350,6 +361,46 @@ void add_group(const GroupArguments& group, int64_t batch, FmhaBwdParams& p, Cal
   }
 }
 
+enum class PinnedKind { pool, bare, torch };
+
+std::atomic<PinnedKind> pinned_kind{PinnedKind::pool};
+
+// From torch's caching host allocator. Without recorded streams it takes a block back without a
+// runtime call, so that a host function may drop the last reference.
+std::shared_ptr<void> allocate_from_torch(size_t bytes) {
+  const torch::stable::Device cpu(torch::headeronly::DeviceType::CPU);
+  const auto tensor = std::make_shared<Tensor>(torch::stable::empty(
+      {int64_t(bytes)}, ScalarType::Byte, std::nullopt, cpu, /*pin_memory=*/true));
+  return {tensor, tensor->data_ptr()};
+}
+
+std::shared_ptr<void> allocate_chosen(size_t bytes) {
+  switch (pinned_kind.load()) {
+    case PinnedKind::bare:
+      return allocate_pinned(bytes);
+    case PinnedKind::torch:
+      return allocate_from_torch(bytes);
+    case PinnedKind::pool:
+      break;
+  }
+  return PinnedPool::instance().allocate(bytes);
+}
+
+void set_pinned_memory(std::string kind) {
+  if (kind == "pool") {
+    pinned_kind = PinnedKind::pool;
+  } else if (kind == "bare") {
+    pinned_kind = PinnedKind::bare;
+  } else if (kind == "torch") {
+#if defined(HIP_EXT_TARGET_HOST)
+    refuse("kind", "'torch': its pinned memory is a GPU's; the host target has 'pool' and 'bare'");
+#endif
+    pinned_kind = PinnedKind::torch;
+  } else {
+    refuse("kind", "'", kind, "', expected 'pool', 'bare' or 'torch'");
+  }
+}
+
 Allocators allocators_for(const Tensor& like, hipStream_t stream, CallMemory& memory) {
   Allocators allocators;
   allocators.workspace_alloc = [&memory, like, stream](size_t bytes, bool zero_init) {
@@ -357,15 +408,16 @@ Allocators allocators_for(const Tensor& like, hipStream_t stream, CallMemory& me
     if (zero_init) GPU_CHECK(hipMemsetAsync(block.data_ptr(), 0, bytes, stream));
     return block.data_ptr();
   };
-  allocators.pinned_host_alloc = [](size_t bytes) {
-    return PinnedPool::instance().allocate(bytes);
-  };
+  allocators.pinned_host_alloc = allocate_chosen;
   return allocators;
 }
 
 void launch(const BackwardTensors& t, const Choices& choices, const GroupArguments* group,
             int64_t batch) {
   CallMemory::release_finished();
+#if !defined(HIP_EXT_TARGET_HOST)
+  const torch::stable::accelerator::DeviceGuard guard(t.q.get_device_index());
+#endif
   const hipStream_t stream = stream_of(choices, t.q);
   LaunchOptions options;
   options.workspace = mode_of(choices.workspace);
@@ -386,7 +438,7 @@ void launch(const BackwardTensors& t, const Choices& choices, const GroupArgumen
     fill_with_zeros({"softmax_d", t.softmax_d}, stream, memory);
   }
   const LaunchResult result = fmha_bwd(params, options, allocators, stream);
-  if (result.graph_block) memory.keep(result.graph_block);
+  if (result.graph_block) memory.keep_for_graph(result.graph_block);
   reduce(expanded.dk, t.dk, params, stream);
   reduce(expanded.dv, t.dv, params, stream);
 }
@@ -427,6 +479,19 @@ void check_for_failures() { hip_ext::check(); }
 
 void release_finished() { CallMemory::release_finished(); }
 
+#if !defined(HIP_EXT_TARGET_HOST)
+// A stream of torch's is non-blocking; this also makes one that the null stream waits for.
+int64_t stream_create(bool blocking) {
+  hipStream_t stream = nullptr;
+  GPU_CHECK(hipStreamCreateWithFlags(&stream, blocking ? hipStreamDefault : hipStreamNonBlocking));
+  return int64_t(reinterpret_cast<uintptr_t>(stream));
+}
+
+void stream_destroy(int64_t stream) {
+  GPU_CHECK(hipStreamDestroy(reinterpret_cast<hipStream_t>(uintptr_t(stream))));
+}
+#endif
+
 }  // namespace
 }  // namespace hip_ext
 
@@ -444,6 +509,11 @@ STABLE_TORCH_LIBRARY(hip_ext, library) {
       "str workspace, int? stream) -> ()");
   library.def("check() -> ()");
   library.def("release_finished() -> ()");
+  library.def("set_pinned_memory(str kind) -> ()");
+#if !defined(HIP_EXT_TARGET_HOST)
+  library.def("stream_create(bool blocking) -> int");
+  library.def("stream_destroy(int stream) -> ()");
+#endif
 }
 
 #if defined(HIP_EXT_TARGET_HOST)
@@ -458,4 +528,9 @@ STABLE_TORCH_LIBRARY_IMPL(hip_ext, CUDA, library) {
 STABLE_TORCH_LIBRARY_IMPL(hip_ext, CompositeExplicitAutograd, library) {
   library.impl("check", TORCH_BOX(&hip_ext::check_for_failures));
   library.impl("release_finished", TORCH_BOX(&hip_ext::release_finished));
+  library.impl("set_pinned_memory", TORCH_BOX(&hip_ext::set_pinned_memory));
+#if !defined(HIP_EXT_TARGET_HOST)
+  library.impl("stream_create", TORCH_BOX(&hip_ext::stream_create));
+  library.impl("stream_destroy", TORCH_BOX(&hip_ext::stream_destroy));
+#endif
 }
