@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from overlap_lab.trace import Trace
+
 _Column = npt.NDArray[Any]
 _Sparse = tuple[_Column, _Column]
 
@@ -435,3 +437,89 @@ def hold_end() -> None:
     """Until `release_end` the end waits, for two seconds at most: there is a file to be taken away."""
 
 def release_end() -> None: ...
+
+_Rows = npt.NDArray[np.int32]
+_Flags = npt.NDArray[np.uint8]
+
+def any_below(low: _Ints, high: _Ints) -> bool:
+    """Whether any value is less than the one beside it."""
+
+def calls_and_ops(trace: Trace, rules: dict[str, int]) -> tuple[_Rows, _Rows, _Rows, _Ints, bool]:
+    """Rows of host calls and of device ops, the thread number of each call, the first row of each thread, and
+    whether a capture begins or ends.
+    """
+
+def outer_calls(trace: Trace, rules: dict[str, int], host: _Rows, thread: _Rows) -> _Rows:
+    """Per host call the outermost enqueue call around it, where it is an enqueue call; else itself."""
+
+def linked_ops(
+    trace: Trace, rules: dict[str, int], host: _Rows, thread: _Rows, captured: _Flags | None, op: _Rows
+) -> (
+    tuple[_Rows, _Ints, _Ints, _Ints, _Rows, tuple[_Ints, _Ints, _Ints, _Ints], tuple[_Ints, _Ints], bool]
+    | None
+):
+    """Per op the host call that made it, enqueue start, start, end and place; the places' columns (part,
+    process, device, stream), the pairs (thread, place) of calls and their ops, and whether ids may repeat.
+
+    None where calls are not in order of time, or where very many have the same id.
+    """
+
+def owned_ops(caller: _Rows, outer: _Rows) -> tuple[_Rows, bool]:
+    """Per host call the last op of it and the calls in it, or -1; and whether any has more than one."""
+
+def overruns(
+    start: _Ints, end: _Ints, place: _Rows, in_turn: list[bool], jitter: int, corrupt: int
+) -> tuple[int, _Rows, _Ints, _Ints]:
+    """How many ops run past the start of the next op of their place by more than `jitter`, at most `corrupt`;
+    then the ops that run over by more or that none follows, by how much, and the start of the next one.
+
+    Ops of a place that is not `in_turn` follow no other.
+    """
+
+def op_faults(
+    trace: Trace,
+    host: _Rows,
+    row: _Rows,
+    caller: _Rows,
+    start: _Ints,
+    end: _Ints,
+    enqueue: _Ints,
+    graph_launch: int,
+    absent_graph: int,
+) -> tuple[int, int, int, int]:
+    """How many ops have no call, start before it, have no length, or are part of a graph."""
+
+def call_faults(
+    trace: Trace,
+    host: _Rows,
+    outer: _Rows,
+    last_op: _Rows,
+    captured: _Flags | None,
+    owners: int,
+    copy: int,
+) -> tuple[int, int, int, _Rows]:
+    """How many calls can own ops, how many are synchronous copies, how many of these have no op; and the
+    other calls that should own an op and do not.
+    """
+
+def lane_edges(
+    start: _Ints, end: _Ints, enqueue: _Ints, index: _Rows | None
+) -> tuple[_Ints, _Ints, _Rows, _Rows]:
+    """The edges of a lane's busy time: edge i reaches from the end of busy interval i - 1 to the start of
+    interval i, the first from the first op's start, the last to the last op's end. And per edge that is not
+    empty the op that starts at its end or later, and the one whose end opens it.
+
+    `index` has the lane's ops, at least one; None stands for all.
+    """
+
+def busy_by_place(start: _Ints, end: _Ints, place: _Rows, places: int, first: int, last: int) -> list[int]:
+    """Per place the time that its ops cover together inside [first, last)."""
+
+def group_rows(code: _Rows, count: int) -> tuple[_Rows, list[int]]:
+    """The positions of each code below `count`, in order, group by group, and where these begin."""
+
+def flagged_rows(code: _Rows, flags: _Flags) -> _Rows:
+    """The positions whose code, -1 for none, is flagged."""
+
+def in_order(first: _Ints, second: _Ints | None = None) -> bool:
+    """Whether no row is less than the one before it, by the first column, then by the second."""

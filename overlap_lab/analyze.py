@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from overlap_lab.columns import gather
 from overlap_lab.errors import UsageError
-from overlap_lab.link import link
+from overlap_lab.link import Link, link
 from overlap_lab.metrics.blocking import host_blocking
 from overlap_lab.metrics.catalog import DEVICE_TAGS, STREAM_TAGS, measurement
 from overlap_lab.metrics.clock import Shift, allowed_shifts, undecided_gaps
@@ -19,7 +20,14 @@ from overlap_lab.metrics.provenance import source_of
 from overlap_lab.metrics.run_ahead import queue_peaks, run_ahead
 from overlap_lab.metrics.steps import steps_table
 from overlap_lab.metrics.tables import tables_of
-from overlap_lab.quality import Quality, negative_rows_closed, overlong_ops_clipped, overruns, quality
+from overlap_lab.quality import (
+    Overruns,
+    Quality,
+    negative_rows_closed,
+    overlong_ops_clipped,
+    overruns,
+    quality,
+)
 from overlap_lab.report import Measurement, Report
 from overlap_lab.schema import ABSENT_DEVICE, EARLIEST_NS, LATEST_NS, Cause
 from overlap_lab.trace import Trace
@@ -60,9 +68,9 @@ def report_and_context(
         raise UsageError(f"analyze: the window {window[0]}:{window[1]} is no time of any trace")
     closed = negative_rows_closed(trace)
     links = link(closed)
-    runs = overruns(closed, links)
+    runs = overruns(links, links.end)
     repaired = overlong_ops_clipped(closed, links, runs)
-    faults = quality(trace, repaired, links, runs if closed is trace else overruns(trace, links))
+    faults = quality(trace, repaired, links, runs if closed is trace else _recorded_runs(trace, links))
     del closed, runs
     context = context_of(repaired, links).within(window)
     shifts = allowed_shifts(context)
@@ -77,6 +85,10 @@ def report_and_context(
     source = source_of(context, faults, shifts)
     findings = findings_of(context, faults, tables, shifts)
     return Report(source, (*measurements, *_of_quality(faults)), tables, findings), context
+
+
+def _recorded_runs(trace: Trace, links: Link) -> Overruns:
+    return overruns(links, gather(trace.end_ns, links.op))
 
 
 def measurements_of(context: Context) -> tuple[Measurement, ...]:

@@ -14,6 +14,8 @@ __all__ = [
     "Ints",
     "Mask",
     "Numbers",
+    "Rows",
+    "code_bits",
     "count_before",
     "count_until",
     "dense_codes",
@@ -31,6 +33,8 @@ __all__ = [
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.int32]
+"""Rows of a trace, or indexes of calls or ops: there are fewer than 2^31."""
 Numbers = npt.NDArray[np.signedinteger[Any]]
 """Numbers of things, such as threads: small, and of any width."""
 _Column = npt.NDArray[Any]
@@ -62,17 +66,25 @@ def in_order(values: Ints) -> Ints:
 
 def rises(values: Ints) -> bool:
     """Whether no value is less than the one before it."""
-    return bool((values[1:] >= values[:-1]).all())
+    return native.in_order(values)
 
 
 def is_one_of(column: _Column, members: Iterable[int]) -> Mask:
     """Whether each value is one of a few numbers below 64, such as those of an enum."""
-    return native.are_members(column, _bits(members))
+    return native.are_members(column, code_bits(members))
+
+
+def code_bits(members: Iterable[int]) -> int:
+    """A few numbers below 64, such as those of an enum, as a set of bits."""
+    bits = 0
+    for member in members:
+        bits |= 1 << member
+    return bits
 
 
 def rows_of(column: _Column, members: Iterable[int]) -> Ints:
     """The rows whose value is one of a few numbers below 64, in order."""
-    return native.rows_among(column, _bits(members))
+    return native.rows_among(column, code_bits(members))
 
 
 def gather(column: npt.NDArray[_Value], rows: Numbers) -> npt.NDArray[_Value]:
@@ -105,10 +117,3 @@ def sum_of_each(group: Numbers, value: Ints, groups: int) -> Ints:
 def largest_of_each(group: Numbers, value: Ints, groups: int, *, initial: int) -> Ints:
     """The largest value of each group; `initial` where that is larger, or the group has none."""
     return native.fold_groups(group, value, groups, native.Fold.MOST, initial)
-
-
-def _bits(members: Iterable[int]) -> int:
-    bits = 0
-    for member in members:
-        bits |= 1 << member
-    return bits

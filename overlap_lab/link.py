@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from overlap_lab import native
 from overlap_lab.columns import (
     Ints,
     Mask,
+    Numbers,
+    Rows,
+    code_bits,
     count_before,
     count_until,
     dense_codes,
@@ -18,125 +22,180 @@ from overlap_lab.columns import (
     gather,
     is_one_of,
     order,
-    rows_of,
 )
-from overlap_lab.intervals import outermost, spread
-from overlap_lab.native import calls_of_ops
+from overlap_lab.intervals import spread
+from overlap_lab.pairing import OWNERS, Columns, linked_plainly
 from overlap_lab.schema import (
     ABSENT,
     ABSENT_DEVICE,
     ABSENT_PROCESS,
     DEVICE_KINDS,
-    ENQUEUE,
-    NO_CORRELATION,
     Api,
     Kind,
 )
 from overlap_lab.trace import Trace
 
-__all__ = ["OWNERS", "Link", "link", "owned_ops"]
+__all__ = ["OWNERS", "Link", "Places", "link", "owned_ops"]
 
-OWNERS = tuple(api for api in ENQUEUE if api is not Api.HOST_FUNC)
-"""Enqueue calls that own device ops; a host function leaves no device record."""
 
-_NO_IDS = (NO_CORRELATION, np.iinfo(np.uint64).max)
+_MARKS = (Api.CAPTURE_BEGIN, Api.CAPTURE_END)
+_RULES: Final[dict[str, int]] = {
+    "host": code_bits((Kind.API,)),
+    "ops": code_bits(DEVICE_KINDS),
+    "owners": code_bits(OWNERS),
+    "marks": code_bits(_MARKS),
+    "absent_process": ABSENT_PROCESS,
+    "absent_device": ABSENT_DEVICE,
+    "absent_stream": ABSENT,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Link:
-    """Device ops with their enqueue calls; entry i of every array is op i, in row order.
+class Places:
+    """Where ops run and for whom: entry i of every array is place i; places are in order, all distinct."""
 
-    An op without a call has its own row as `call`: it counts as enqueued at its own start.
-    """
-
-    host: Ints
-    """Rows of all host calls, in row order."""
-    op: Ints
-    """Row of the op."""
-    call: Ints
-    """Row of its enqueue call, or of the op itself where `linked` is False."""
-    linked: Mask
-    enqueue_start_ns: Ints
-    enqueue_end_ns: Ints
-    """Return of the call; the op's own start where it has none."""
+    part: Ints
     process: Ints
     """Process of the op: its own, else its call's, else the only one of its part, else ABSENT_PROCESS."""
     device: Ints
     """Device of the op: its own, else its call's, else the only one of the trace, else ABSENT_DEVICE."""
     stream: Ints
     """Stream of the op: its own, else its call's, else ABSENT."""
-    captured: Mask
-    """Per trace row: a host call made while its thread was capturing a stream; it owns nothing."""
-    thread: npt.NDArray[np.int32]
-    """Per trace row: dense number of (part, process, thread)."""
+
+    @property
+    def columns(self) -> tuple[Ints, Ints, Ints, Ints]:
+        return self.part, self.process, self.device, self.stream
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Link:
+    """Host calls and device ops, each in row order, with the enqueue call of every op."""
+
+    trace: Trace
+    """The trace that was linked; its repaired copies have the same rows."""
+    host: Rows
+    """Row of each host call."""
+    host_thread: Rows
+    """Per host call: dense number of (part, process, thread)."""
     thread_rows: Ints
-    """The first row of each thread."""
-    outer: npt.NDArray[np.int32]
-    """Per trace row: the outermost enqueue call around an enqueue call (maybe itself); the row for others."""
-    owns: Mask
-    """Per trace row: an outermost enqueue call that is, or has in it, the call of an op."""
+    """The first row of each thread that makes host calls."""
+    outer: Rows
+    """Per host call: the outermost enqueue call around it (maybe itself), where it is one; else itself."""
+    captured: Mask | None
+    """Per host call whether its thread was capturing a stream, so that it owns nothing; None: none was."""
+    last_op: Rows
+    """Per outermost host call the last op that it, or a call in it, made; -1 for none and for others."""
+    several: bool
+    """Whether any call made more than one op."""
+    ids_repeat: bool
+    """Whether two enqueue calls may carry the same id."""
+    op: Rows
+    """Row of each op."""
+    caller: Rows
+    """The host call that made it; -1 for none."""
+    enqueue: Ints
+    """Start of that call, else of the op."""
+    start: Ints
+    end: Ints
+    place: Rows
+    """Number of its place."""
+    places: Places
+    feeds: tuple[Ints, Ints]
+    """Distinct pairs (thread, place of an op that a call of the thread made)."""
+    threads: list[Rows] = field(default_factory=list)
+
+    @property
+    def linked(self) -> Mask:
+        """Per op whether a call made it."""
+        return self.caller >= 0
+
+    @property
+    def process(self) -> Ints:
+        """Per op, as for its place."""
+        return gather(self.places.process, self.place)
+
+    @property
+    def device(self) -> Ints:
+        """Per op, as for its place."""
+        return gather(self.places.device, self.place)
+
+    @property
+    def stream(self) -> Ints:
+        """Per op, as for its place."""
+        return gather(self.places.stream, self.place)
+
+    def call_rows(self, ops: Numbers) -> Numbers:
+        """Row of the call of each op asked for; the op's own where it has none."""
+        caller = gather(self.caller, ops)
+        if self.host.size == 0:
+            return gather(self.op, ops)
+        return np.where(caller >= 0, gather(self.host, np.maximum(caller, 0)), gather(self.op, ops))
+
+    def returns(self, ops: Numbers) -> Ints:
+        """When the call of each op asked for returned; the op's own start where it has none."""
+        caller = gather(self.caller, ops)
+        if self.host.size == 0:
+            return gather(self.start, ops)
+        ends = gather(self.trace.end_ns, gather(self.host, np.maximum(caller, 0)))
+        return np.where(caller >= 0, ends, gather(self.start, ops))
+
+    def calls_of(self, trace: Trace, apis: Iterable[int]) -> Rows:
+        """Host calls of some kinds that were not made while a stream was captured."""
+        mine = is_one_of(gather(trace.api, self.host), apis)
+        if self.captured is not None:
+            mine &= ~self.captured
+        return np.flatnonzero(mine).astype(np.int32)
+
+    def row_threads(self) -> Rows:
+        """The thread number of every row of the trace; -1 for threads without host calls."""
+        if not self.threads:
+            trace = self.trace
+            code = dense_codes(trace.part, trace.process, trace.thread)
+            number = np.full(int(code.max(initial=-1)) + 1, -1, np.int32)
+            number[code[self.thread_rows]] = np.arange(self.thread_rows.size, dtype=np.int32)
+            self.threads.append(number[code])
+        return self.threads[0]
 
 
 def link(trace: Trace) -> Link:
     """Pair every device op with the enqueue call that made it."""
-    thread = dense_codes(trace.part, trace.process, trace.thread).astype(np.int32)
-    host = rows_of(trace.kind, (Kind.API,))
-    captured = _captured(trace, host, thread)
-    op = rows_of(trace.kind, DEVICE_KINDS)
-    enqueue = host[is_one_of(gather(trace.api, host), OWNERS)]
-    calls = enqueue[_has_id(gather(trace.correlation, enqueue)) & ~captured[enqueue]]
-    call = op.copy()
-    linked = np.zeros(op.size, np.bool_)
-    named = gather(trace.process, op) != ABSENT_PROCESS
-    has_id = _has_id(gather(trace.correlation, op))
-    for with_process in (True, False):
-        mine = np.flatnonzero((named == with_process) & has_id)
-        rows = _pair(trace, calls, op[mine], with_process=with_process)
-        found = rows >= 0
-        call[mine[found]] = rows[found]
-        linked[mine] = found
-    outer = _outer_enqueue(trace, enqueue, thread)
-    owns = np.zeros(len(trace), np.bool_)
-    owns[outer[call[linked]]] = True
-    start, end = trace.start_ns, trace.end_ns
+    host, op, thread, thread_rows, marked = native.calls_and_ops(trace, _RULES)
+    captured = _captured(trace, host, thread) if marked else None
+    outer = native.outer_calls(trace, _RULES, host, thread)
+    flags = None if captured is None else captured.view(np.uint8)
+    found = native.linked_ops(trace, _RULES, host, thread, flags, op)
+    if found is None:
+        found = linked_plainly(trace, host, thread, captured, op)
+    caller, enqueue, start, end, place, columns, feeds, ids_repeat = found
+    place, places, feeds = _settled(trace, thread_rows, place, columns, feeds)
+    last_op, several = native.owned_ops(caller, outer)
     return Link(
+        trace=trace,
         host=host,
-        op=op,
-        call=call,
-        linked=linked,
-        enqueue_start_ns=gather(start, call),
-        enqueue_end_ns=np.where(linked, gather(end, call), gather(start, op)),
-        process=_process(trace, host, op, call),
-        device=_device(trace, op, call),
-        stream=_first_known(trace.stream, op, call, ABSENT),
-        captured=captured,
-        thread=thread,
-        thread_rows=distinct(thread),
+        host_thread=thread,
+        thread_rows=thread_rows,
         outer=outer,
-        owns=owns,
+        captured=captured,
+        last_op=last_op,
+        several=several,
+        ids_repeat=ids_repeat,
+        op=op,
+        caller=caller,
+        enqueue=enqueue,
+        start=start,
+        end=end,
+        place=place,
+        places=places,
+        feeds=feeds,
     )
 
 
-def _has_id(correlation: npt.NDArray[Any]) -> Mask:
-    return np.asarray((correlation != _NO_IDS[0]) & (correlation != _NO_IDS[1]))
-
-
-def _pair(trace: Trace, calls: Ints, ops: Ints, *, with_process: bool) -> Ints:
-    """For each op the latest call of its key that started before it, else the key's first call, else -1."""
-    if calls.size == 0 or ops.size == 0:
-        return np.full(ops.size, -1, np.int64)
-    keys = [trace.correlation, trace.part, *([trace.process] if with_process else [])]
-    return calls_of_ops(keys, trace.start_ns, np.concatenate((calls, ops)), calls.size)
-
-
-def _captured(trace: Trace, host: Ints, thread: npt.NDArray[np.int32]) -> Mask:
+def _captured(trace: Trace, host: Rows, thread: Rows) -> Mask:
     """Host calls between a capture's begin and end on one thread; an open end reaches the file's edge."""
-    if not is_one_of(gather(trace.api, host), (Api.CAPTURE_BEGIN, Api.CAPTURE_END)).any():
-        return np.broadcast_to(np.False_, len(trace))
-    inside = np.zeros(len(trace), np.bool_)
-    is_begin, is_end = trace.api == Api.CAPTURE_BEGIN, trace.api == Api.CAPTURE_END
+    api = gather(trace.api, host)
+    is_begin, is_end = api == Api.CAPTURE_BEGIN, api == Api.CAPTURE_END
     by_thread = order(thread)
-    ordered = thread[by_thread]
+    ordered = thread[by_thread].astype(np.int64)
     step = is_begin[by_thread].astype(np.int64) - is_end[by_thread]
     total = np.cumsum(step)
     first = count_before(ordered, ordered)
@@ -144,57 +203,49 @@ def _captured(trace: Trace, host: Ints, thread: npt.NDArray[np.int32]) -> Mask:
     depth = total - base
     lowest = np.minimum.reduceat(depth, np.unique(first))
     opened_before = np.maximum(-lowest, 0)[np.unique(first, return_inverse=True)[1]]
+    inside = np.zeros(host.size, np.bool_)
     inside[by_thread] = depth + opened_before > 0
-    return np.asarray(inside & trace.is_host_call & ~is_begin & ~is_end)
+    return np.asarray(inside & ~is_begin & ~is_end)
 
 
-def _first_known(column: npt.NDArray[Any], op: Ints, call: Ints, absent: int) -> Ints:
-    """Each op's own value, else its call's."""
-    known = gather(column, op).astype(np.int64)
-    unknown = np.flatnonzero(known == absent)
-    known[unknown] = column[call[unknown]]
-    return known
+def _settled(
+    trace: Trace, thread_rows: Ints, place: Rows, columns: Columns, feeds: tuple[Ints, Ints]
+) -> tuple[Rows, Places, tuple[Ints, Ints]]:
+    """Places with the process or device that only one host process or device of the trace leaves to them."""
+    part, process, device, stream = columns
+    process = _process(trace, thread_rows, part, process)
+    known = np.unique(device[device != ABSENT_DEVICE])
+    if known.size == 1:
+        device = np.full(device.size, known[0])
+    settled = (part, process, device, stream)
+    code, first = dense_codes(*settled), distinct(*settled)
+    if not np.array_equal(code, np.arange(code.size)):
+        place = gather(code.astype(np.int32), place)
+        feeds = (feeds[0], code[feeds[1]])
+    return place, Places(*(column[first] for column in settled)), feeds
 
 
-def _process(trace: Trace, host: Ints, op: Ints, call: Ints) -> Ints:
-    process = _first_known(trace.process, op, call, ABSENT_PROCESS)
+def _process(trace: Trace, thread_rows: Ints, part: Ints, process: Ints) -> Ints:
+    """The places' processes; the unknown ones of a part are its only host process."""
+    process = process.copy()
     unknown = process == ABSENT_PROCESS
-    if unknown.any():
-        for part in np.unique(trace.part[op[unknown]]):
-            inside = host[trace.part[host] == part]
-            present = np.unique(trace.process[inside])
-            present = present[present != ABSENT_PROCESS]
-            if present.size == 1:
-                process[unknown & (trace.part[op] == part)] = present[0]
+    for one in np.unique(part[unknown]).tolist():
+        present = np.unique(trace.process[thread_rows[trace.part[thread_rows] == one]])
+        present = present[present != ABSENT_PROCESS]
+        if present.size == 1:
+            process[unknown & (part == one)] = present[0]
     return process
 
 
-def _device(trace: Trace, op: Ints, call: Ints) -> Ints:
-    device = _first_known(trace.device, op, call, ABSENT_DEVICE)
-    known = device[distinct(device)]
-    known = known[known != ABSENT_DEVICE]
-    if known.size == 1:
-        device[:] = known[0]
-    return device
-
-
-def _outer_enqueue(trace: Trace, enqueue: Ints, thread: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    outer = np.arange(len(trace), dtype=np.int32)
-    outer[enqueue] = enqueue[
-        outermost(gather(thread, enqueue), gather(trace.start_ns, enqueue), gather(trace.end_ns, enqueue))
-    ]
-    return outer
-
-
-def owned_ops(links: Link, calls: Ints, among: Ints | None = None) -> tuple[Ints, Ints]:
-    """Pairs (index into `calls`, index of op): ops of each call and of the enqueue calls nested in it.
+def owned_ops(links: Link, calls: Numbers, among: Ints | None = None) -> tuple[Ints, Ints]:
+    """Pairs (index into `calls`, index of op): ops of each host call and of the enqueue calls nested in it.
 
     `among` are the linked ops to choose from, in the order in which a call's ops are to come; None is all,
     and then a call that encloses n others gives n times its ops.
     """
     chosen = np.flatnonzero(links.linked) if among is None else among
-    owner = gather(links.outer, gather(links.call, chosen))
+    owner = gather(links.outer, gather(links.caller, chosen)).astype(np.int64)
     by_owner = order(owner)
-    owner, wanted = gather(owner, by_owner), gather(links.outer, calls)
+    owner, wanted = gather(owner, by_owner), gather(links.outer, calls).astype(np.int64)
     which, at = spread(count_before(owner, wanted), count_until(owner, wanted))
     return which, gather(chosen, gather(by_owner, at))

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from overlap_lab import native
 from overlap_lab.columns import (
     Ints,
     Mask,
+    Rows,
+    code_bits,
     count_before,
     count_until,
     dense_codes,
@@ -48,8 +51,18 @@ _NEVER = np.iinfo(np.int64).max
 _FROM_LOADER = (Fault.ROWS_REPAIRED, Fault.ROWS_SKIPPED, Fault.TRUNCATED)
 
 
-Overruns = tuple[Ints, Ints]
-"""Per op: ns by which it runs past the start of the next op of its stream, and that start."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Overruns:
+    """How ops of one stream run past the start of the next one."""
+
+    overlaps: int
+    """How many do by more than jitter, but not by so much that they must be corrupt."""
+    op: Rows
+    """Ops that do by more, and those that none follows."""
+    over: Ints
+    """ns by which each does."""
+    following: Ints
+    """Start of the next op; the largest integer where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +82,24 @@ class Quality:
 
 def negative_rows_closed(trace: Trace) -> Trace:
     """Rows that end before they start get length zero at their start."""
-    if not bool((trace.end_ns < trace.start_ns).any()):
+    if not native.any_below(trace.end_ns, trace.start_ns):
         return trace
     return trace.replace(end_ns=np.maximum(trace.start_ns, trace.end_ns))
 
 
 def overlong_ops_clipped(trace: Trace, links: Link, runs: Overruns) -> Trace:
     """Ops that run over 50 us into their successor, or past the sync that proves them complete, are cut."""
-    over, following = runs
-    asked = np.flatnonzero((over > CORRUPT_OVERLAP_NS) | (following == _NEVER))
+    asked, over, following = runs.op, runs.over, runs.following
     end = trace.end_ns[links.op[asked]]
     believable, certain = _proven_end(trace, links, asked)
     # A sync of another device proves nothing, so an op without a successor is cut only at a certain proof.
-    last = following[asked] == _NEVER
+    last = following == _NEVER
     believable = np.where(last, certain, believable)
     past_proof = last & (end > _saturated_add(certain, CORRUPT_OVERLAP_NS))
-    corrupt = (over[asked] > CORRUPT_OVERLAP_NS) | past_proof
+    corrupt = (over > CORRUPT_OVERLAP_NS) | past_proof
     if not bool(corrupt.any()):
         return trace
-    cut = np.where(corrupt, np.minimum(end, np.minimum(following[asked], believable)), end)
+    cut = np.where(corrupt, np.minimum(end, np.minimum(following, believable)), end)
     fixed = trace.end_ns.copy()
     fixed[links.op[asked]] = cut
     return trace.replace(end_ns=fixed)
@@ -96,37 +108,36 @@ def overlong_ops_clipped(trace: Trace, links: Link, runs: Overruns) -> Trace:
 def quality(recorded: Trace, repaired: Trace, links: Link, runs: Overruns) -> Quality:
     """Every fault of the trace as recorded, `runs` too; `repaired` is what the repairs above made of it."""
     ops, calls = links.op, links.host
-    owning = calls[is_one_of(gather(recorded.api, calls), OWNERS)]
-    copies = calls[gather(recorded.api, calls) == Api.MEMCPY]
-    over, _ = runs
-    start, end = gather(recorded.start_ns, ops), gather(recorded.end_ns, ops)
+    end = links.end if recorded.end_ns is repaired.end_ns else gather(recorded.end_ns, ops)
+    rows = (calls, ops, links.caller, links.start, end, links.enqueue)
+    unlinked, inverted, empty, graph = native.op_faults(recorded, *rows, Api.GRAPH_LAUNCH, ABSENT)
+    owning, copies, bare_copies, lost = _faulty_calls(recorded, links)
     cut, negative = _cuts(recorded, repaired, links)
-    graph = (gather(recorded.graph, ops) != ABSENT) | (gather(recorded.api, links.call) == Api.GRAPH_LAUNCH)
     count = {
-        Fault.UNLINKED_OPS: int((~links.linked).sum()),
-        Fault.LAUNCHES_WITHOUT_OP: int(launches_without_op(recorded, links).size),
+        Fault.UNLINKED_OPS: unlinked,
+        Fault.LAUNCHES_WITHOUT_OP: int(lost.size),
         Fault.ID_REUSED: _reused_ids(recorded, links),
-        Fault.INVERTED: int((start < links.enqueue_start_ns).sum()),
+        Fault.INVERTED: inverted,
         Fault.NEGATIVE_DURATION: negative,
-        Fault.ZERO_DURATION: int((end == start).sum()),
+        Fault.ZERO_DURATION: empty,
         Fault.CLIPPED: cut.size,
-        Fault.STREAM_OVERLAP: int(((over > JITTER_NS) & (over <= CORRUPT_OVERLAP_NS)).sum()),
-        Fault.NO_STREAM: int((gather(recorded.stream, ops) == ABSENT).sum()),
-        Fault.GRAPH_OPS: int(graph.sum()),
-        Fault.COPIES_WITHOUT_RECORD: int((~_owns(links, copies)).sum()),
+        Fault.STREAM_OVERLAP: runs.overlaps,
+        Fault.NO_STREAM: int((links.stream == ABSENT).sum()),
+        Fault.GRAPH_OPS: graph,
+        Fault.COPIES_WITHOUT_RECORD: bare_copies,
         Fault.NO_HOST_RECORDS: int(calls.size == 0),
         Fault.NO_DEVICE_RECORDS: int(ops.size == 0),
     }
     for fault, more in recorded.source.faults.items():
         count[fault] = count.get(fault, 0) + more
-    rows = len(recorded)
+    size = len(recorded)
     out_of = dict.fromkeys(Fault, int(ops.size)) | {
-        Fault.LAUNCHES_WITHOUT_OP: int(owning.size - copies.size),
-        Fault.ID_REUSED: int(owning.size),
-        Fault.NEGATIVE_DURATION: rows,
-        Fault.ROWS_REPAIRED: rows,
-        Fault.ROWS_SKIPPED: rows + count.get(Fault.ROWS_SKIPPED, 0),
-        Fault.COPIES_WITHOUT_RECORD: int(copies.size),
+        Fault.LAUNCHES_WITHOUT_OP: owning - copies,
+        Fault.ID_REUSED: owning,
+        Fault.NEGATIVE_DURATION: size,
+        Fault.ROWS_REPAIRED: size,
+        Fault.ROWS_SKIPPED: size + count.get(Fault.ROWS_SKIPPED, 0),
+        Fault.COPIES_WITHOUT_RECORD: copies,
         Fault.TRUNCATED: 1,
         Fault.NO_HOST_RECORDS: 1,
         Fault.NO_DEVICE_RECORDS: 1,
@@ -143,55 +154,37 @@ def _cuts(recorded: Trace, repaired: Trace, links: Link) -> tuple[Ints, int]:
     return cut[(cut > 0) & ~negative[links.op]], int(negative.sum())
 
 
-def launches_without_op(trace: Trace, links: Link) -> Ints:
-    """Rows of kernel, graph, async copy and memset calls that should own an op and do not."""
-    should_own = is_one_of(gather(trace.api, links.host), (api for api in OWNERS if api is not Api.MEMCPY))
-    calls = links.host[should_own]
-    calls = calls[~links.captured[calls]]
-    # An outer call and the driver call in it are one launch: the inner one is not asked.
-    calls = calls[gather(links.outer, calls) == calls]
-    return np.asarray(calls[~_owns(links, calls)])
+def launches_without_op(trace: Trace, links: Link) -> Rows:
+    """Kernel, graph, async copy and memset calls, by index, that should own an op and do not."""
+    return _faulty_calls(trace, links)[3]
 
 
-def _owns(links: Link, calls: Ints) -> Mask:
-    return gather(links.owns, gather(links.outer, calls))
+def _faulty_calls(trace: Trace, links: Link) -> tuple[int, int, int, Rows]:
+    captured = None if links.captured is None else links.captured.view(np.uint8)
+    return native.call_faults(
+        trace, links.host, links.outer, links.last_op, captured, code_bits(OWNERS), Api.MEMCPY
+    )
 
 
 def _reused_ids(trace: Trace, links: Link) -> int:
     """How many ids two or more enqueue calls of one process carry, nested calls not counted."""
-    calls = links.host[is_one_of(gather(trace.api, links.host), OWNERS)]
-    calls = calls[(gather(trace.correlation, calls) != NO_CORRELATION) & ~links.captured[calls]]
-    calls = calls[gather(links.outer, calls) == calls]
-    key = dense_codes(
-        gather(trace.part, calls), gather(trace.process, calls), gather(trace.correlation, calls)
-    )
+    if not links.ids_repeat:
+        return 0
+    calls = links.calls_of(trace, OWNERS)
+    rows = links.host[calls[links.outer[calls] == calls]]
+    rows = rows[gather(trace.correlation, rows) != NO_CORRELATION]
+    key = dense_codes(gather(trace.part, rows), gather(trace.process, rows), gather(trace.correlation, rows))
     return int((np.bincount(key) > 1).sum()) if key.size else 0
 
 
-def overruns(trace: Trace, links: Link) -> Overruns:
-    """Per op: ns by which it runs past the start of the next op of its stream, and that start."""
-    size = links.op.size
-    over, following = np.full(size, -_NEVER, np.int64), np.full(size, _NEVER, np.int64)
-    known = np.flatnonzero(links.stream != ABSENT)
-    if known.size < 2:
-        return over, following
-    row = gather(links.op, known)
-    lane = dense_codes(
-        gather(trace.part, row),
-        *(gather(each, known) for each in (links.process, links.device, links.stream)),
-    )
-    start, end = gather(trace.start_ns, row), gather(trace.end_ns, row)
-    ordered = order(lane, start, end, descending=0b100)
-    here, there = ordered[:-1], ordered[1:]
-    neighbours = gather(lane, here) == gather(lane, there)
-    here, there = here[neighbours], there[neighbours]
-    at, after = gather(known, here), gather(start, there)
-    following[at] = after
-    over[at] = gather(end, here) - after
-    return over, following
+def overruns(links: Link, end: Ints) -> Overruns:
+    """How ops, which end then, run past the start of the next op of their stream."""
+    in_turn = (links.places.stream != ABSENT).astype(int).tolist()
+    limits = JITTER_NS, CORRUPT_OVERLAP_NS
+    return Overruns(*native.overruns(links.start, end, links.place, in_turn, *limits))
 
 
-def _proven_end(trace: Trace, links: Link, asked: Ints) -> tuple[Ints, Ints]:
+def _proven_end(trace: Trace, links: Link, asked: Rows) -> tuple[Ints, Ints]:
     """Per op asked for the earliest return, after its start, of a device or context sync of its process that
     covers its device and began after its enqueue call did; the largest integer where there is none.
 
@@ -199,26 +192,27 @@ def _proven_end(trace: Trace, links: Link, asked: Ints) -> tuple[Ints, Ints]:
     that its thread feeds, else its process.
     """
     proof, certain = (np.full(asked.size, _NEVER, np.int64) for _ in range(2))
-    syncs = links.host[is_one_of(gather(trace.api, links.host), (Api.DEVICE_SYNC, Api.CONTEXT_SYNC))]
+    syncs = np.flatnonzero(is_one_of(gather(trace.api, links.host), (Api.DEVICE_SYNC, Api.CONTEXT_SYNC)))
     if syncs.size == 0 or asked.size == 0:
         return proof, certain
     sync, device, only = _covered(trace, links, syncs)
+    rows, own = links.host[sync], links.place[asked]
     place = dense_codes(
-        trace.part[np.concatenate((sync, links.op[asked]))],
-        np.concatenate((trace.process[sync], links.process[asked])),
-        np.concatenate((device, links.device[asked])),
+        trace.part[np.concatenate((rows, links.op[asked]))],
+        np.concatenate((trace.process[rows], links.places.process[own])),
+        np.concatenate((device, links.places.device[own])),
     )
     sync_place, op_place = place[: sync.size], place[sync.size :]
     for one in np.unique(sync_place).tolist():
         here = sync_place == one
         ops = np.flatnonzero(op_place == one)
-        times = links.enqueue_start_ns[asked[ops]], trace.start_ns[links.op[asked[ops]]]
-        proof[ops] = _first_return(trace, sync[here], *times)
-        certain[ops] = _first_return(trace, sync[here & only], *times)
+        times = links.enqueue[asked[ops]], links.start[asked[ops]]
+        proof[ops] = _first_return(trace, rows[here], *times)
+        certain[ops] = _first_return(trace, rows[here & only], *times)
     return proof, certain
 
 
-def _first_return(trace: Trace, syncs: Ints, began_after: Ints, op_start: Ints) -> Ints:
+def _first_return(trace: Trace, syncs: Rows, began_after: Ints, op_start: Ints) -> Ints:
     """Earliest return after each op's start of the syncs that began after its enqueue call did."""
     latest_first = syncs[order(trace.end_ns[syncs], descending=1)]
     returns, begins = trace.end_ns[latest_first], trace.start_ns[latest_first]
@@ -229,15 +223,15 @@ def _first_return(trace: Trace, syncs: Ints, began_after: Ints, op_start: Ints) 
 
 def _covered(trace: Trace, links: Link, syncs: Ints) -> tuple[Ints, Ints, Mask]:
     """Pairs (sync, device that it covers), and whether that is the sync's only device."""
-    named = trace.device[syncs] != ABSENT_DEVICE
-    sync, device = [syncs[named]], [trace.device[syncs[named]].astype(np.int64)]
+    number = trace.device[links.host[syncs]].astype(np.int64)
+    named = number != ABSENT_DEVICE
+    sync, device = [syncs[named]], [number[named]]
     rest = syncs[~named]
-    feeder, fed = links.call[links.linked], links.device[links.linked]
-    for columns in ((links.thread,), (trace.part, trace.process)):
-        if rest.size == 0:
-            break
-        known_by = dense_codes(*(column[np.concatenate((feeder, rest))] for column in columns))
-        feeds, asked = known_by[: feeder.size], known_by[feeder.size :]
+    thread, place = links.feeds
+    fed = links.places.device[place]
+    rows = links.thread_rows
+    for known_by in (np.arange(rows.size), dense_codes(trace.part[rows], trace.process[rows])):
+        feeds, asked = known_by[thread], known_by[links.host_thread[rest]]
         pairs = distinct(feeds, fed)
         which, at = spread(count_before(feeds[pairs], asked), count_until(feeds[pairs], asked))
         sync.append(rest[which])

@@ -81,6 +81,6 @@ def stack_around(context: Context, wait: int) -> tuple[str, ...]:
     start, end = int(waits.start[wait]), int(waits.end[wait])
     before = int(np.searchsorted(trace.start_ns, start, side="right"))
     rows = np.flatnonzero(trace.kind[:before] == Kind.PYTHON)
-    rows = rows[(trace.end_ns[rows] >= end) & (context.links.thread[rows] == waits.thread[wait])]
+    rows = rows[(trace.end_ns[rows] >= end) & (context.links.row_threads()[rows] == waits.thread[wait])]
     rows = rows[np.lexsort((-trace.end_ns[rows], trace.start_ns[rows]))]
     return tuple(trace.name_of(row) for row in rows.tolist())

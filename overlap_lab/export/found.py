@@ -119,7 +119,8 @@ def _idle(context: Context) -> Iterator[Spans]:
 
 
 def _counters(context: Context) -> Iterator[Counter]:
-    for device, queue in context.queues.items():
+    for device in context.devices:
+        queue = context.queue(device)
         times = np.unique(np.concatenate([queue.entered, queue.left, queue.start, queue.end]))
         yield Counter(_on(device, "queue depth"), "count", times, queue.depth(times))
         yield Counter(_on(device, "queued work"), "ns", times, queue.queued_work(times))
@@ -134,7 +135,7 @@ def _arrows(context: Context) -> Arrows:
     there = at < ends.size
     there[there] = ends[at[there]] == waits.bound_end[there]
     wait = np.flatnonzero(there)
-    return Arrows(links.op[by_end[at[wait]]], waits.row[wait])
+    return Arrows(links.op[by_end[at[wait]]].astype(np.int64), waits.row[wait].astype(np.int64))
 
 
 def _coded(words: Sequence[str]) -> tuple[Ints, list[str]]:

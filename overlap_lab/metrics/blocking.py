@@ -8,8 +8,7 @@ import numpy as np
 
 from overlap_lab.columns import (
     Ints,
-    Numbers,
-    distinct,
+    Rows,
     gather,
     is_one_of,
     largest_of_each,
@@ -45,12 +44,10 @@ def host_blocking(context: Context) -> Iterator[Measurement]:
                 yield measurement(tag, {"process": one, "thread": each}, int(per_thread[its].sum()))
 
 
-def host_threads(context: Context) -> tuple[Numbers, Ints]:
+def host_threads(context: Context) -> tuple[Ints, Ints]:
     """Threads that made host calls, and one row of each."""
-    calls = context.links.host
-    thread = gather(context.links.thread, calls)
-    first = distinct(thread)
-    return thread[first], calls[first]
+    rows = context.links.thread_rows
+    return np.arange(rows.size), rows
 
 
 def threads_by_tag(context: Context) -> dict[str, Ints]:
@@ -77,11 +74,14 @@ def _values_by_thread(context: Context) -> dict[str, Ints]:
     values["host/unknown_wait"] = _unions(context, waits.unknown, size)
     redundant = _inside(context, waits.redundant)
     values["host/redundant_waits"] = sum_of_each(
-        context.links.thread[redundant], np.ones_like(redundant), size
+        context.links.host_thread[redundant], np.ones_like(redundant), size
     )
     host = context.links.host
-    queries = _inside(context, host[is_one_of(gather(context.trace.api, host), (Api.QUERY,))])
-    values["host/polling_calls"] = sum_of_each(context.links.thread[queries], np.ones_like(queries), size)
+    queries = np.flatnonzero(is_one_of(gather(context.trace.api, host), (Api.QUERY,))).astype(np.int32)
+    queries = _inside(context, queries)
+    values["host/polling_calls"] = sum_of_each(
+        context.links.host_thread[queries], np.ones_like(queries), size
+    )
     values["host/polling_time"] = _unions(context, queries, size)
     values["host/polling_span"] = _spans(context, queries, size)
     return values
@@ -92,28 +92,31 @@ def _clipped(start: Ints, end: Ints, window: Window | None) -> Ints:
     return last - first
 
 
-def _inside(context: Context, rows: Ints) -> Ints:
-    """Rows of host calls of which some part lies in the window."""
+def _inside(context: Context, calls: Rows) -> Rows:
+    """Host calls of which some part lies in the window."""
     if context.window is None:
-        return rows
+        return calls
     first, last = context.window
-    return rows[(context.trace.start_ns[rows] < last) & (context.trace.end_ns[rows] > first)]
+    rows = context.links.host[calls]
+    return calls[(context.trace.start_ns[rows] < last) & (context.trace.end_ns[rows] > first)]
 
 
-def _unions(context: Context, rows: Ints, size: int) -> Ints:
+def _unions(context: Context, calls: Rows, size: int) -> Ints:
     """Per thread the time that its calls cover together."""
     total = np.zeros(size, np.int64)
+    rows = context.links.host[calls]
     start, end = clip(context.trace.start_ns[rows], context.trace.end_ns[rows], context.window)
-    thread = context.links.thread[rows]
+    thread = context.links.host_thread[calls]
     for mine in grouped(thread):
         total[thread[mine[0]]] = length(union(start[mine], end[mine]))
     return total
 
 
-def _spans(context: Context, rows: Ints, size: int) -> Ints:
+def _spans(context: Context, calls: Rows, size: int) -> Ints:
     """Per thread the time from the start of its first call to the end of its last."""
+    rows = context.links.host[calls]
     start, end = clip(context.trace.start_ns[rows], context.trace.end_ns[rows], context.window)
-    thread, limits = context.links.thread[rows], np.iinfo(np.int64)
+    thread, limits = context.links.host_thread[calls], np.iinfo(np.int64)
     first = smallest_of_each(thread, start, size, initial=limits.max)
     last = largest_of_each(thread, end, size, initial=limits.min)
     return np.where(first <= last, last - first, 0)

@@ -9,6 +9,7 @@ import numpy as np
 from overlap_lab.columns import (
     Ints,
     Mask,
+    Rows,
     count_before,
     count_until,
     dense_codes,
@@ -18,6 +19,7 @@ from overlap_lab.columns import (
     order,
     sum_of_each,
 )
+from overlap_lab.link import Link
 from overlap_lab.metrics.floor import launch_floor
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.settings import LAUNCH_CAP_FLOORS, LAUNCH_CAP_NS
@@ -105,7 +107,7 @@ def _gap_pieces(material: Material, device: int, drained_gaps: Ints, undecided: 
     return _joined([*whole, split])
 
 
-def late_pieces(material: Material, device: int, start: Ints, op: Ints, gap: Ints) -> Pieces:
+def late_pieces(material: Material, device: int, start: Ints, op: Rows, gap: Ints) -> Pieces:
     """The parts of gaps whose next op was not enqueued when they began."""
     ops = material.ops
     end = gather(ops.start, op)
@@ -113,7 +115,7 @@ def late_pieces(material: Material, device: int, start: Ints, op: Ints, gap: Int
     floor = launch_floor(material, device, None) or 0
     cap = min(max(LAUNCH_CAP_FLOORS * floor, LAUNCH_CAP_NS), LATEST_NS)
     arrived = np.maximum(gather(ops.enqueue, op) + np.minimum(end - gather(ops.enqueue, op), cap), start)
-    returned = np.clip(gather(ops.enqueue_end, op), arrived, end)
+    returned = np.clip(ops.links.returns(op), arrived, end)
     return _joined(
         [
             piece(start, enqueue, Cause.HOST_LATE, gap),
@@ -128,24 +130,24 @@ def _records_missing(material: Material, device: int) -> Mask:
     """Gaps around which a launch lost its op: it began between the enqueue calls of the gap's two ops."""
     lane, ops, trace = material.devices[device], material.ops, material.trace
     missing = np.zeros(lane.gap_start.size, np.bool_)
-    rows = material.lost_launches
-    rows = rows[is_one_of(trace.api[rows], (Api.LAUNCH, Api.GRAPH_LAUNCH))]
-    rows = rows[_could_be_for(material, rows, device)]
-    if rows.size == 0 or missing.size == 0:
+    host, calls = material.links.host, material.lost_launches
+    calls = calls[is_one_of(gather(trace.api, gather(host, calls)), (Api.LAUNCH, Api.GRAPH_LAUNCH))]
+    calls = calls[_could_be_for(material, calls, device)]
+    if calls.size == 0 or missing.size == 0:
         return missing
-    start = in_order(trace.start_ns[rows])
+    start = in_order(gather(trace.start_ns, gather(host, calls)))
     after = count_until(start, gather(ops.enqueue, lane.previous_op))
     before = count_before(start, gather(ops.enqueue, lane.next_op))
     return np.asarray(before > after)
 
 
-def _could_be_for(material: Material, rows: Ints, device: int) -> Mask:
+def _could_be_for(material: Material, calls: Rows, device: int) -> Mask:
     """Calls that name the device, or name none and come from a thread, else a process, that feeds it."""
     trace, feeds = material.trace, material.feeds
-    named = trace.device[rows]
+    named = gather(trace.device, gather(material.links.host, calls))
     feeders = {who for who, devices in feeds.by_thread.items() if device in devices}
     owners = {who for who, devices in feeds.by_owner.items() if device in devices}
-    thread, owner = material.links.thread[rows], material.ops.row_owner(rows)
+    thread, owner = gather(material.links.host_thread, calls), material.ops.call_owner(calls)
     of_thread = np.isin(thread, list(feeders))
     feeds_nothing = ~np.isin(thread, list(feeds.by_thread))
     of_owner = feeds_nothing & np.isin(owner, list(owners))
@@ -157,28 +159,37 @@ def _behind_host_function(material: Material, device: int, asked: Mask) -> Mask:
     or where a stream is unknown, on the thread that enqueued the next op."""
     trace, ops, links = material.trace, material.ops, material.links
     found = np.zeros(asked.size, np.bool_)
-    calls = links.host[is_one_of(trace.api[links.host], (Api.HOST_FUNC,))]
-    calls = calls[~links.captured[calls]]
+    calls = links.calls_of(trace, (Api.HOST_FUNC,))
     gaps = np.flatnonzero(asked)
     if calls.size == 0 or gaps.size == 0:
         return found
-    lane = material.devices[device]
+    lane, rows = material.devices[device], links.host[calls]
     op = lane.next_op[gaps]
     before = ops.enqueue[lane.previous_op[gaps]]
-    start, until = trace.start_ns[calls], gather(ops.enqueue, op)
-    named = trace.stream[calls] != ABSENT
+    start, until = trace.start_ns[rows], gather(ops.enqueue, op)
+    stream, named = ops.stream(op), trace.stream[rows] != ABSENT
     on_stream = any_between(
-        dense_codes(np.r_[ops.row_owner(calls), ops.owner[op]], np.r_[trace.stream[calls], ops.stream[op]]),
+        dense_codes(np.r_[ops.call_owner(calls), ops.owner(op)], np.r_[trace.stream[rows], stream]),
         start,
         before,
         until,
         counts=named,
     )
-    thread = np.r_[links.thread[calls], links.thread[links.call[op]]]
+    thread = np.r_[links.host_thread[calls], _op_threads(links, op)].astype(np.int64)
     on_thread = any_between(thread, start, before, until, counts=~named)
     any_on_thread = any_between(thread, start, before, until, counts=np.ones(calls.size, np.bool_))
-    found[gaps] = np.where(ops.stream[op] != ABSENT, on_stream | on_thread, any_on_thread)
+    found[gaps] = np.where(stream != ABSENT, on_stream | on_thread, any_on_thread)
     return found
+
+
+def _op_threads(links: Link, op: Rows) -> Rows:
+    """The thread that enqueued each op: that of its call, else the one that the file names."""
+    caller = links.caller[op]
+    thread = links.host_thread[np.maximum(caller, 0)]
+    bare = np.flatnonzero(caller < 0)
+    if bare.size:
+        thread[bare] = links.row_threads()[links.op[op[bare]]]
+    return thread
 
 
 def any_between(group: Ints, point: Ints, after: Ints, before: Ints, *, counts: Mask) -> Mask:

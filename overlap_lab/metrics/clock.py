@@ -36,14 +36,15 @@ def allowed_shifts(context: Context) -> dict[int, Shift]:
     """The allowed shift of each device on which an op starts before its enqueue call."""
     ops = context.ops
     lead = ops.start - ops.enqueue
-    inverted = np.unique(ops.device[context.links.linked & (lead < 0)]).tolist()
+    early = np.flatnonzero(context.links.linked & (lead < 0))
+    inverted = np.unique(ops.device(early)).tolist()
     if not any(device in context.devices for device in inverted):
         return {}
     device, spare = _proofs(context)
     result = {}
     for number in inverted:
         if number in context.devices:
-            mine = context.links.linked & (ops.device == number)
+            mine = early[ops.device(early) == number]
             room = spare[device == number]
             high = int(room.min()) if room.size else None
             result[number] = Shift(int(-lead[mine].min()), high)
@@ -69,7 +70,7 @@ def _proofs(context: Context) -> tuple[Ints, Ints]:
     kind = context.trace.copy_kind[context.links.op[op]]
     read = (calls.api[copies] == Api.MEMCPY) & (kind == CopyKind.DEVICE_TO_HOST)
     read_spare = calls.end[copies[read]] - context.ops.end[op[read]]
-    return np.r_[proven.device()[known], context.ops.device[op[read]]], np.r_[spare, read_spare]
+    return np.r_[proven.device()[known], context.ops.device(op[read])], np.r_[spare, read_spare]
 
 
 def _single_device(scopes: Scopes) -> Ints:

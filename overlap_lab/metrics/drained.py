@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlap_lab.columns import Ints, count_until, dense_codes, distinct, order
+from overlap_lab.columns import Ints, count_until, distinct, gather, order
 from overlap_lab.intervals import clip, length, spread
 from overlap_lab.metrics.ops import Lane, Ops, grouped, lane_of
 from overlap_lab.metrics.opset import LONG_AGO
@@ -66,7 +66,7 @@ def waited_devices(ops: Ops, waits: Waits) -> tuple[Ints, Ints]:
     until = waits.end + np.where(waits.explicit, SLACK_NS, 0)
     ended = waits.scopes.ask("last_end", waits.scopes.limit, waits.start[pair], until[pair]) != LONG_AGO
     wait = np.r_[pair[ended], waits.own_call]
-    device = np.r_[waits.scopes.device()[ended], ops.device[waits.own_op]]
+    device = np.r_[waits.scopes.device()[ended], ops.device(waits.own_op)]
     pairs = distinct(wait, device)
     return wait[pairs], device[pairs]
 
@@ -104,7 +104,7 @@ def _drains(ops: Ops, lane: Lane, waits: Waits, candidates: Ints) -> Drains:
     number = gap[chosen]
     start, end = lane.gap_start[number], lane.gap_end[number]
     returned = np.clip(returns[chosen], start, end)
-    enqueued = np.clip(ops.enqueue[lane.ops_after(number)], returned, end)
+    enqueued = np.clip(ops.enqueue[lane.next_op[number]], returned, end)
     return Drains(
         number, start, returned, enqueued, end, candidates[chosen], candidates[empty & ~later], lane
     )
@@ -121,13 +121,14 @@ def _touched_streams(ops: Ops, waits: Waits) -> dict[tuple[int, int, int], Ints]
         high = count_until(among.end, until[mine])
         which, at = spread(low, high)
         before = among.end_enqueue[at] < scopes.limit[mine[which]]
-        found.append((scopes.call[mine[which[before]]], among.by_end[at[before]]))
+        found.append((scopes.call[mine[which[before]]], among.by_end[at[before]].astype(np.int64)))
     wait, op = (np.concatenate(column) for column in zip(*found, strict=True))
-    code = dense_codes(ops.owner[op], ops.device[op], ops.stream[op])
     result: dict[tuple[int, int, int], Ints] = {}
-    for members in grouped(code):
-        one = int(op[members[0]])
-        key = (int(ops.owner[one]), int(ops.device[one]), int(ops.stream[one]))
+    place = gather(ops.links.place, op)
+    for members in grouped(place):
+        one = int(place[members[0]])
+        places = ops.links.places
+        key = (int(ops.place_owner[one]), int(places.device[one]), int(places.stream[one]))
         touching = wait[members]
         result[key] = touching[distinct(touching)]
     return result

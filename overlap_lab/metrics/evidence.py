@@ -11,6 +11,7 @@ import numpy.typing as npt
 from overlap_lab.columns import (
     Ints,
     Mask,
+    Rows,
     count_before,
     count_until,
     gather,
@@ -51,7 +52,9 @@ _EVENT_CALLS = (Api.STREAM_WAIT_EVENT, Api.EVENT_RECORD)
 class Calls:
     """Host calls that could wait, with what their return can depend on."""
 
-    row: Ints
+    index: Rows
+    """Index of the host call."""
+    row: Rows
     api: npt.NDArray[np.uint8]
     start: Ints
     end: Ints
@@ -70,14 +73,15 @@ class Calls:
 def calls_of(material: Material) -> Calls:
     """Every always-wait and may-wait call, those inside a stream capture left out."""
     trace, links, ops = material.trace, material.links, material.ops
-    row = links.host[is_one_of(gather(trace.api, links.host), ALWAYS_WAITS + MAY_WAIT)]
-    row = row[~links.captured[row]]
-    own = own_ops_of(trace, links, ops, row)
+    index = links.calls_of(trace, ALWAYS_WAITS + MAY_WAIT)
+    row = gather(links.host, index)
+    own = own_ops_of(trace, links, ops, index)
     start, end = gather(trace.start_ns, row), gather(trace.end_ns, row)
-    scopes = _without_bystanders(scopes_of(trace, ops, material.feeds, row, own), own, start)
+    scopes = _without_bystanders(scopes_of(trace, ops, material.feeds, index, own), own, start)
     outstanding = scopes.per_call(scopes.ask("reach_before", scopes.limit), row.size) > start
     floor, floors = _floors(trace, row, outstanding)
     return Calls(
+        index=index,
         row=row,
         api=gather(trace.api, row),
         start=start,
@@ -85,8 +89,8 @@ def calls_of(material: Material) -> Calls:
         scopes=scopes,
         own=own,
         outstanding=outstanding,
-        thread=gather(links.thread, row).astype(np.int64),
-        owner=ops.row_owner(row),
+        thread=gather(links.host_thread, index).astype(np.int64),
+        owner=ops.call_owner(index),
         floor=floor,
         floors=floors,
     )
@@ -118,7 +122,7 @@ def synchronous(calls: Calls) -> tuple[Mask, Ints]:
     return waited, np.minimum(bound, calls.end)
 
 
-def _floors(trace: Trace, row: Ints, outstanding: Mask) -> tuple[Ints, dict[str, int]]:
+def _floors(trace: Trace, row: Rows, outstanding: Mask) -> tuple[Ints, dict[str, int]]:
     """The floor of each call, and of each name that has one of its own."""
     duration = gather(trace.end_ns, row) - gather(trace.start_ns, row)
     names = gather(trace.name, row).astype(np.int64)

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from overlap_lab.columns import Ints, Mask, dense_codes, gather, order
+from overlap_lab.columns import Ints, Mask, Rows, dense_codes, gather, order
 from overlap_lab.metrics.material import Material
+from overlap_lab.metrics.queue import from_graphs
 from overlap_lab.native import reach_before
-from overlap_lab.schema import Api
 
 __all__ = ["launch_floor", "measured_ops", "quantiles"]
 
@@ -29,23 +29,25 @@ def _floor_of(material: Material, device: int, window: Window | None) -> int | N
     op = measured_ops(material, device, window)
     if op.size == 0:
         return None
-    ops, call = material.ops, material.links.call
+    ops, caller = material.ops, material.links.caller
     alone = op
-    graph = gather(material.trace.api, gather(call, op)) == Api.GRAPH_LAUNCH
+    graph = from_graphs(material.trace, material.links, op)
     if graph.any():
         made = op[graph]
-        made = made[order(call[made], ops.start[made])]
-        first = np.r_[True, call[made][1:] != call[made][:-1]]
+        made = made[order(caller[made], ops.start[made])]
+        first = np.r_[True, caller[made][1:] != caller[made][:-1]]
         alone = np.concatenate((op[~graph], made[first]))
     alone = alone[~_stream_occupied(material, device, alone)]
     return quantiles(gather(ops.start, alone) - gather(ops.enqueue, alone), (1,))[0]
 
 
-def measured_ops(material: Material, device: int, window: Window | None) -> Ints:
+def measured_ops(material: Material, device: int, window: Window | None) -> Rows:
     """Linked ops of the device that do not start before their enqueue call, by start inside the window."""
     index = material.devices[device].index
     ops = material.ops
-    keep = gather(material.links.linked, index) & (gather(ops.start, index) >= gather(ops.enqueue, index))
+    keep = (gather(material.links.caller, index) >= 0) & (
+        gather(ops.start, index) >= gather(ops.enqueue, index)
+    )
     if window is not None:
         first, last = window
         keep &= (gather(ops.start, index) >= first) & (gather(ops.start, index) < last)
@@ -66,11 +68,11 @@ def quantiles(values: Ints, tenths: Sequence[int]) -> list[int | None]:
     return result
 
 
-def _stream_occupied(material: Material, device: int, asked: Ints) -> Mask:
+def _stream_occupied(material: Material, device: int, asked: Rows) -> Mask:
     """Whether an op of the same stream was outstanding when each op was enqueued."""
     ops = material.ops
     index = material.devices[device].index
-    lane = dense_codes(gather(ops.owner, index), gather(ops.stream, index))
+    lane = dense_codes(gather(material.links.place, index))
     occupied = np.zeros(ops.start.size, np.bool_)
     enqueue = gather(ops.enqueue, index)
     occupied[index] = reach_before(lane, enqueue, gather(ops.end, index)) > enqueue

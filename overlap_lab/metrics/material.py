@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from overlap_lab.columns import Ints
+from overlap_lab.columns import Rows
 from overlap_lab.link import Link
-from overlap_lab.metrics.ops import DeviceLane, Ops, device_lanes, ops_of
+from overlap_lab.metrics.ops import Lane, Ops, device_lanes, ops_of
 from overlap_lab.metrics.queue import Queue, queue_of
 from overlap_lab.metrics.scopes import Feeds, feeds_of
 from overlap_lab.quality import launches_without_op
@@ -24,26 +24,32 @@ class Material:
     links: Link
     ops: Ops
     feeds: Feeds
-    devices: Mapping[int, DeviceLane]
-    queues: Mapping[int, Queue]
-    lost_launches: Ints
-    """Rows of launches, async copies and memsets that should own an op and do not."""
+    devices: Mapping[int, Lane]
+    lost_launches: Rows
+    """Launches, async copies and memsets, by index of the host call, that should own an op and do not."""
     floors: dict[tuple[int, tuple[int, int] | None], int | None]
     """Launch floor by device and window, as far as it was asked for."""
+    queues: dict[int, Queue]
+    """Queue by device, as far as it was asked for."""
+
+    def queue(self, device: int) -> Queue:
+        """The queue of one device."""
+        if device not in self.queues:
+            self.queues[device] = queue_of(self.trace, self.links, self.ops, self.devices[device])
+        return self.queues[device]
 
 
 def material_of(trace: Trace, links: Link) -> Material:
     """Group the ops of a repaired, linked trace."""
     ops = ops_of(trace, links)
     devices = device_lanes(ops)
-    queues = {device: queue_of(trace, links, ops, lane) for device, lane in devices.items()}
     return Material(
         trace=trace,
         links=links,
         ops=ops,
         feeds=feeds_of(links, ops),
         devices=devices,
-        queues=queues,
         lost_launches=launches_without_op(trace, links),
         floors={},
+        queues={},
     )

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from overlap_lab.columns import Ints, Mask, count_before, count_until, gather, order, rises
+from overlap_lab import native
+from overlap_lab.columns import Ints, Mask, Rows, count_before, count_until, gather, order, rises
 from overlap_lab.intervals import last_below
 
 __all__ = ["LONG_AGO", "OpSet"]
@@ -21,7 +22,7 @@ class _Ends:
 
     end: Ints
     enqueue: Ints
-    op: Ints
+    op: Rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,14 +33,14 @@ class OpSet:
     """Enqueue starts, sorted."""
     reach: Ints
     """Latest end among the first i ops in that order; entry 0 is LONG_AGO."""
-    index: Ints
+    index: Rows
     """The ops among all ops of the trace."""
     columns: tuple[Ints, Ints]
     """Enqueue start and end of the set's ops, in the order of `index`."""
     ends: list[_Ends] = field(default_factory=list)
 
     @classmethod
-    def of(cls, index: Ints, enqueue: Ints, end: Ints) -> OpSet:
+    def of(cls, index: Rows, enqueue: Ints, end: Ints) -> OpSet:
         """The set of the ops `index`; the arrays hold all ops of the trace."""
         whole = index.size == end.size
         mine, mine_end = (enqueue, end) if whole else (gather(enqueue, index), gather(end, index))
@@ -63,15 +64,19 @@ class OpSet:
         return self._by_end().enqueue
 
     @property
-    def by_end(self) -> Ints:
+    def by_end(self) -> Rows:
         """Index of the op with each end, among all ops of the trace."""
         return self._by_end().op
 
     def _by_end(self) -> _Ends:
         if not self.ends:
             enqueue, end = self.columns
-            by_end = order(end, enqueue)
-            self.ends.append(_Ends(gather(end, by_end), gather(enqueue, by_end), gather(self.index, by_end)))
+            if native.in_order(end, enqueue):
+                self.ends.append(_Ends(end, enqueue, self.index))
+            else:
+                by_end = order(end, enqueue)
+                ends = _Ends(gather(end, by_end), gather(enqueue, by_end), gather(self.index, by_end))
+                self.ends.append(ends)
         return self.ends[0]
 
     def reach_before(self, time: Ints) -> Ints:
@@ -84,9 +89,9 @@ class OpSet:
 
     def last_end(self, enqueued_before: Ints, after: Ints, until: Ints) -> Ints:
         """Latest end in (after, until] among ops enqueued before each limit; LONG_AGO where none."""
+        if after.size == 0 or self.enqueue.size == 0:
+            return np.full(after.size, LONG_AGO, np.int64)
         low = count_until(self.end, after)
         high = count_until(self.end, until)
         at = last_below(self.end_enqueue, low, high, enqueued_before)
-        if self.end.size == 0:
-            return np.full(after.size, LONG_AGO, np.int64)
         return np.where(at >= low, gather(self.end, np.maximum(at, 0)), LONG_AGO)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from overlap_lab.columns import Ints
+from overlap_lab.columns import Ints, Numbers
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.python_frames import frame_in
 from overlap_lab.native import innermost_rows
@@ -52,7 +52,7 @@ def _innermost(context: Context, kinds: Kinds, kind: int) -> list[str | None]:
     trace, waits = context.trace, context.waits
     rows = innermost_rows(
         kinds,
-        (context.links.thread, trace.start_ns, trace.end_ns),
+        (context.links.row_threads(), trace.start_ns, trace.end_ns),
         kind,
         (waits.thread, waits.start, waits.end),
     )
@@ -62,7 +62,7 @@ def _innermost(context: Context, kinds: Kinds, kind: int) -> list[str | None]:
     return [name if row >= 0 else None for name, row in zip(names, rows.tolist(), strict=True)]
 
 
-def names_of(trace: Trace, rows: Ints) -> list[str]:
+def names_of(trace: Trace, rows: Numbers) -> list[str]:
     """The name of each row, empty where it has none."""
     codes, which = np.unique(trace.name[rows], return_inverse=True)
     names = np.array([trace.names[code] if code >= 0 else "" for code in codes.tolist()], object)

@@ -8,6 +8,8 @@ import numpy as np
 
 from overlap_lab.columns import (
     Ints,
+    Mask,
+    Rows,
     count_until,
     dense_codes,
     gather,
@@ -21,7 +23,7 @@ from overlap_lab.metrics.ops import Lane, Ops
 from overlap_lab.schema import Api
 from overlap_lab.trace import Trace
 
-__all__ = ["Queue", "queue_of", "running_total"]
+__all__ = ["Queue", "from_graphs", "queue_of", "running_total"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,25 +61,27 @@ def queue_of(trace: Trace, links: Link, ops: Ops, lane: Lane) -> Queue:
     """The queue of one device over the whole trace."""
     index = lane.index
     whole = index.size == ops.start.size
-    start, end, returned = (
-        each if whole else gather(each, index) for each in (ops.start, ops.end, ops.enqueue_end)
-    )
-    came = np.minimum(returned, start)
-    call = gather(links.call, index)
-    graph = links.linked[index] & (gather(trace.api, call) == Api.GRAPH_LAUNCH)
+    start, end = (each if whole else gather(each, index) for each in (ops.start, ops.end))
+    came = np.minimum(links.returns(index), start)
+    graph = from_graphs(trace, links, index)
     by_came = order(came)
     work_entered = gather(came, by_came)
     work = running_total(gather(end - start, by_came))
     ended = lane.ops.end
     if not graph.any():
         return Queue(work_entered, ended, work_entered, work, in_order(start), ended)
-    launch = dense_codes(call[graph])
+    launch = dense_codes(links.caller[index[graph]])
     size = int(launch.max()) + 1
     first = smallest_of_each(launch, came[graph], size, initial=np.iinfo(np.int64).max)
     last = largest_of_each(launch, end[graph], size, initial=np.iinfo(np.int64).min)
     entered = np.sort(np.concatenate((came[~graph], first)))
     left = np.sort(np.concatenate((end[~graph], last)))
     return Queue(entered, left, work_entered, work, in_order(start), ended)
+
+
+def from_graphs(trace: Trace, links: Link, ops: Rows) -> Mask:
+    """Which of some ops a graph launch made."""
+    return np.asarray(gather(trace.api, links.call_rows(ops)) == Api.GRAPH_LAUNCH)
 
 
 def running_total(values: Ints) -> Ints:

@@ -20,8 +20,11 @@ def run_ahead(context: Context, device: int) -> Values:
     op = measured_ops(context, device, context.window)
     ops = context.ops
     values: Values = {}
-    for name, since in (("run_ahead", ops.enqueue), ("run_ahead_from_end", ops.enqueue_end)):
-        found = quantiles(gather(ops.start, op) - gather(since, op), list(_TENTHS.values()))
+    for name, since in (
+        ("run_ahead", gather(ops.enqueue, op)),
+        ("run_ahead_from_end", context.links.returns(op)),
+    ):
+        found = quantiles(gather(ops.start, op) - since, list(_TENTHS.values()))
         values |= {f"{name}/{each}": value for each, value in zip(_TENTHS, found, strict=True)}
     values["launch/floor"] = launch_floor(context, device, context.window)
     return values
@@ -29,7 +32,7 @@ def run_ahead(context: Context, device: int) -> Values:
 
 def queue_peaks(context: Context, device: int) -> Values:
     """The deepest queue and the most queued work at any time inside the window."""
-    queue = context.queues[device]
+    queue = context.queue(device)
     times = queue.work_entered
     if queue.entered is not times:
         times = np.concatenate((queue.entered, times))

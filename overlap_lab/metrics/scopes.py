@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from overlap_lab import native
 from overlap_lab.columns import (
     Ints,
     Mask,
     Numbers,
+    Rows,
     count_before,
     dense_codes,
     distinct,
@@ -123,16 +125,15 @@ class Scopes:
 
 def feeds_of(links: Link, ops: Ops) -> Feeds:
     """Devices per feeding thread, and per process whether by a link or by the op's own process."""
-    linked = np.flatnonzero(links.linked)
-    call = gather(links.call, linked)
-    by_thread = _devices_by(gather(links.thread, call), gather(ops.device, linked))
-    call_owner = ops.row_owner(call)
+    thread, place = links.feeds
+    device = links.places.device
+    by_thread = _devices_by(thread, device[place])
     by_owner = _devices_by(
-        np.concatenate((call_owner, ops.owner)), np.concatenate((ops.device[linked], ops.device))
+        np.concatenate((ops.thread_owner[thread], ops.place_owner)), np.concatenate((device[place], device))
     )
     for owner, loose in ops.unowned.items():
         known = by_owner.get(owner, ())
-        more = np.unique(ops.device[loose]).tolist()
+        more = np.unique(ops.device(loose)).tolist()
         by_owner[owner] = tuple(sorted({*known, *more}))
     return Feeds(by_thread, by_owner)
 
@@ -145,19 +146,28 @@ def _devices_by(who: Numbers, device: Ints) -> dict[int, tuple[int, ...]]:
     return result
 
 
-def own_ops_of(trace: Trace, links: Link, ops: Ops, calls: Ints) -> OwnOps:
-    """The ops that each call made, or an enqueue call nested in it."""
-    linked = np.flatnonzero(links.linked)
-    outer = np.flatnonzero(links.owns)
-    group = count_before(outer, gather(links.outer, gather(links.call, linked)))
-    # The entry more is for calls that own nothing.
-    first = smallest_of_each(group, gather(ops.start, linked), outer.size + 1, initial=np.iinfo(np.int64).max)
-    first[-1] = LONG_AGO
-    last = largest_of_each(group, gather(ops.end, linked), outer.size + 1, initial=LONG_AGO)
-    wanted = gather(links.outer, calls)
-    at = np.where(gather(links.owns, wanted.astype(np.int64)), count_before(outer, wanted), outer.size)
-    which, op = owned_ops(links, calls, _last_of_each_kind(trace, links, ops, linked, group))
-    return OwnOps(gather(first, at), gather(last, at), which, op)
+def own_ops_of(trace: Trace, links: Link, ops: Ops, calls: Rows) -> OwnOps:
+    """The ops that each host call made, or an enqueue call nested in it."""
+    first, last = (np.full(calls.size, LONG_AGO, np.int64) for _ in range(2))
+    outer = gather(links.outer, calls)
+    if not links.several:
+        op = gather(links.last_op, outer)
+        which = np.flatnonzero(op >= 0)
+        op = op[which]
+        first[which], last[which] = gather(ops.start, op), gather(ops.end, op)
+        return OwnOps(first, last, which, op.astype(np.int64))
+    wanted = np.zeros(links.host.size, np.uint8)
+    wanted[outer] = 1
+    maker = np.where(links.linked, gather(links.outer, np.maximum(links.caller, 0)), np.int32(-1))
+    linked = native.flagged_rows(maker, wanted).astype(np.int64)
+    makers = np.flatnonzero(wanted)
+    group = count_before(makers, gather(maker, linked).astype(np.int64))
+    begun = smallest_of_each(group, gather(ops.start, linked), makers.size, initial=np.iinfo(np.int64).max)
+    ended = largest_of_each(group, gather(ops.end, linked), makers.size, initial=LONG_AGO)
+    begun[ended == LONG_AGO] = LONG_AGO
+    at = count_before(makers, outer.astype(np.int64))
+    which, owned = owned_ops(links, calls, _last_of_each_kind(trace, links, ops, linked, group))
+    return OwnOps(gather(begun, at), gather(ended, at), which, owned)
 
 
 def _last_of_each_kind(trace: Trace, links: Link, ops: Ops, linked: Ints, group: Ints) -> Ints:
@@ -165,14 +175,8 @@ def _last_of_each_kind(trace: Trace, links: Link, ops: Ops, linked: Ints, group:
 
     One enqueue call around 10^5 others (a corrupt duration) would else give 10^10 pairs.
     """
-    if int(links.owns.sum()) == linked.size:
-        return linked  # no call has more than one
     row = links.op[linked]
-    kinds = dense_codes(
-        group,
-        *(ops.owner[linked], ops.device[linked], ops.stream[linked], links.device[linked]),
-        *(trace.copy_kind[row], trace.memory[row]),
-    )
+    kinds = dense_codes(group, gather(links.place, linked), trace.copy_kind[row], trace.memory[row])
     by_kind = order(kinds, ops.end[linked])
     last = np.ones(by_kind.size, np.bool_)
     last[:-1] = kinds[by_kind][1:] != kinds[by_kind][:-1]
@@ -180,7 +184,7 @@ def _last_of_each_kind(trace: Trace, links: Link, ops: Ops, linked: Ints, group:
     return linked[chosen[order(largest_of_each(kinds, linked, chosen.size, initial=0))]]
 
 
-def scopes_of(trace: Trace, ops: Ops, feeds: Feeds, calls: Ints, own: OwnOps) -> Scopes:
+def scopes_of(trace: Trace, ops: Ops, feeds: Feeds, calls: Rows, own: OwnOps) -> Scopes:
     """The scope of each call, in the order of `calls`; `own` are the ops that they made."""
     kinds, keys_of, limit = _kinds(trace, ops, feeds, calls, own)
     numbers: dict[_Key, int] = {}
@@ -198,24 +202,26 @@ def scopes_of(trace: Trace, ops: Ops, feeds: Feeds, calls: Ints, own: OwnOps) ->
 
 
 def _kinds(
-    trace: Trace, ops: Ops, feeds: Feeds, calls: Ints, own: OwnOps
+    trace: Trace, ops: Ops, feeds: Feeds, calls: Rows, own: OwnOps
 ) -> tuple[Ints, list[list[tuple[_Key, bool]]], Ints]:
     """The number of each call's kind, the sets that each kind depends on, and each call's enqueue limit."""
     stream, limit = _named_streams(trace, ops, calls)
     device = _device(trace, ops, own, calls)
-    thread, owner = gather(ops.thread, calls), ops.row_owner(calls)
-    kinds = dense_codes(thread, owner, device, stream)
+    thread = gather(ops.links.host_thread, calls)
+    kinds = dense_codes(thread, device, stream)
     keys_of = []
     for sample in distinct(kinds).tolist():
-        devices = _devices(feeds, int(device[sample]), int(thread[sample]), int(owner[sample]))
-        keys_of.append(_keys(trace, ops, int(owner[sample]), devices, int(stream[sample])))
+        who = int(thread[sample])
+        owner = int(ops.thread_owner[who])
+        devices = _devices(feeds, int(device[sample]), who, owner)
+        keys_of.append(_keys(trace, ops, owner, devices, int(stream[sample])))
     return kinds, keys_of, limit
 
 
-def _device(trace: Trace, ops: Ops, own: OwnOps, calls: Ints) -> Ints:
+def _device(trace: Trace, ops: Ops, own: OwnOps, calls: Rows) -> Ints:
     """The device that each call names, or that the op it made ran on; ABSENT_DEVICE where neither says."""
-    device = gather(trace.device, calls).astype(np.int64)
-    device[own.call] = np.where(device[own.call] == ABSENT_DEVICE, ops.device[own.op], device[own.call])
+    device = gather(trace.device, gather(ops.links.host, calls)).astype(np.int64)
+    device[own.call] = np.where(device[own.call] == ABSENT_DEVICE, ops.device(own.op), device[own.call])
     return device
 
 
@@ -240,41 +246,43 @@ def _keys(
     return keys
 
 
-def _named_streams(trace: Trace, ops: Ops, calls: Ints) -> tuple[Ints, Ints]:
+def _named_streams(trace: Trace, ops: Ops, calls: Rows) -> tuple[Ints, Ints]:
     """The stream that each call's return depends on, ABSENT where the file names none, and the enqueue
     limit: the call's own start, or that of the record of the event that it waits for."""
-    api = gather(trace.api, calls)
-    stream = np.where(is_one_of(api, _WHOLE_DEVICE), ABSENT, gather(trace.stream, calls))
-    limit = gather(trace.start_ns, calls)
-    rows = rows_of(trace.kind, (Kind.SYNC,))
-    rows = rows[trace.correlation[rows] != NO_CORRELATION]
+    at = gather(ops.links.host, calls)
+    api = gather(trace.api, at)
+    stream = np.where(is_one_of(api, _WHOLE_DEVICE), ABSENT, gather(trace.stream, at))
+    limit = gather(trace.start_ns, at)
     waiting = is_one_of(api, (Api.STREAM_SYNC, Api.EVENT_SYNC))
-    waiting &= gather(trace.correlation, calls) != NO_CORRELATION
-    if rows.size == 0 or not waiting.any():
+    waiting &= gather(trace.correlation, at) != NO_CORRELATION
+    rows = rows_of(trace.kind, (Kind.SYNC,)) if waiting.any() else np.zeros(0, np.int64)
+    rows = rows[trace.correlation[rows] != NO_CORRELATION]
+    if rows.size == 0:
         return stream, limit
     asked = np.flatnonzero(waiting)
-    key = dense_codes(trace.correlation[np.r_[calls[asked], rows]], trace.part[np.r_[calls[asked], rows]])
+    key = dense_codes(trace.correlation[np.r_[at[asked], rows]], trace.part[np.r_[at[asked], rows]])
     by_key = order(key[asked.size :])
-    at = count_before(key[asked.size :][by_key], key[: asked.size])
-    found = at < by_key.size
-    found[found] = key[asked.size :][by_key[at[found]]] == key[: asked.size][found]
-    sync = rows[by_key[np.minimum(at, by_key.size - 1)]]
+    place = count_before(key[asked.size :][by_key], key[: asked.size])
+    found = place < by_key.size
+    found[found] = key[asked.size :][by_key[place[found]]] == key[: asked.size][found]
+    sync = rows[by_key[np.minimum(place, by_key.size - 1)]]
     named = found & (trace.stream[sync] != ABSENT)
     stream[asked[named]] = trace.stream[sync[named]]
-    event = named & (trace.api[calls[asked]] == Api.EVENT_SYNC)
+    event = named & (api[asked] == Api.EVENT_SYNC)
     limit[asked[event]] = _event_limit(trace, ops, calls[asked[event]], sync[event])
     return stream, limit
 
 
-def _event_limit(trace: Trace, ops: Ops, calls: Ints, sync: Ints) -> Ints:
+def _event_limit(trace: Trace, ops: Ops, calls: Rows, sync: Ints) -> Ints:
     """Start of the latest record call of the event before each wait; the wait's start where none is known."""
-    host = rows_of(trace.kind, (Kind.API,))
-    records = host[is_one_of(trace.api[host], (Api.EVENT_RECORD,))]
-    records = records[trace.correlation[records] != NO_CORRELATION]
-    start = gather(trace.start_ns, calls)
-    ids = np.r_[trace.wait_correlation[sync], trace.correlation[records]]
-    rows = np.r_[calls, records]
-    key = dense_codes(ids, ops.row_owner(rows))
+    host = ops.links.host
+    records = np.flatnonzero(is_one_of(gather(trace.api, host), (Api.EVENT_RECORD,)))
+    records = records[trace.correlation[host[records]] != NO_CORRELATION]
+    start = gather(trace.start_ns, host[calls])
+    ids = np.r_[trace.wait_correlation[sync], trace.correlation[host[records]]]
+    every = np.r_[calls, records]
+    rows = host[every]
+    key = dense_codes(ids, ops.call_owner(every))
     is_record = np.arange(rows.size) >= calls.size
     by_key = order(key, trace.start_ns[rows], is_record)
     position = np.arange(by_key.size)

@@ -175,7 +175,7 @@ def _lead_and_recovery(
     with at least the median run-ahead."""
     ops, drains = context.ops, context.drains[device]
     index = context.devices[device].index
-    fine = index[context.links.linked[index] & (ops.start[index] >= ops.enqueue[index])]
+    fine = index[(context.links.caller[index] >= 0) & (ops.start[index] >= ops.enqueue[index])]
     if fine.size == 0:
         return [None] * keep.size, [None] * keep.size
     lead = gather(ops.start, fine) - gather(ops.enqueue, fine)
@@ -255,7 +255,7 @@ def _threads_table(context: Context) -> Table:
         "host/polling_time",
     )
     trace = context.trace
-    calls = np.bincount(gather(context.links.thread, context.links.host), minlength=1)
+    calls = np.bincount(context.links.host_thread, minlength=1)
     columns: list[Sequence[Cell]] = [
         _known(trace.process[sample].astype(np.int64), ABSENT_PROCESS),
         _known(trace.thread[sample], ABSENT),

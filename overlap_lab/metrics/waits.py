@@ -10,6 +10,7 @@ import numpy as np
 from overlap_lab.columns import (
     Ints,
     Mask,
+    Rows,
     gather,
     is_one_of,
     order,
@@ -55,7 +56,7 @@ _REASON_OF = {
 class Waits:
     """Calls that waited, nested ones left out, in row order; entry i of every array is wait i."""
 
-    row: Ints
+    row: Rows
     start: Ints
     end: Ints
     counted_from: Ints
@@ -68,10 +69,10 @@ class Waits:
     thread: Ints
     scopes: Scopes
     """What each wait can depend on; empty for a lock, which depends on another thread."""
-    redundant: Ints
-    """Rows of synchronize calls that waited for nothing."""
-    unknown: Ints
-    """Rows of long synchronize calls that may have waited for work outside of the file."""
+    redundant: Rows
+    """Synchronize calls, by index of the host call, that waited for nothing."""
+    unknown: Rows
+    """Long ones that may have waited for work outside of the file."""
     floors: Mapping[str, int]
     """Floor of each call name that has one of its own."""
     own_call: Ints
@@ -122,7 +123,7 @@ def waits_of(material: Material) -> Waits:
     return _waits(calls, verdict, redundant, unknown)
 
 
-def _waits(calls: Calls, verdict: _Verdict, redundant: Ints, unknown: Ints) -> Waits:
+def _waits(calls: Calls, verdict: _Verdict, redundant: Rows, unknown: Rows) -> Waits:
     chosen = np.flatnonzero(verdict.waited)
     outer = outermost(calls.thread[chosen], calls.start[chosen], calls.end[chosen])
     chosen = chosen[outer == np.arange(chosen.size)]
@@ -154,7 +155,7 @@ def _waits(calls: Calls, verdict: _Verdict, redundant: Ints, unknown: Ints) -> W
 def _queue_full(material: Material, calls: Calls, waited: Mask) -> Mask:
     """Of the launches that seem to have waited those at depths where at least two and three quarters did."""
     full = np.zeros(calls.row.size, np.bool_)
-    launch = is_one_of(calls.api, _LAUNCHES) & (material.links.outer[calls.row] == calls.row)
+    launch = is_one_of(calls.api, _LAUNCHES) & (material.links.outer[calls.index] == calls.index)
     if not (launch & waited).any():
         return full
     call, device = _launch_devices(material, calls, launch)
@@ -163,7 +164,7 @@ def _queue_full(material: Material, calls: Calls, waited: Mask) -> Mask:
         found[call[device == number]] = True
         mine = np.flatnonzero(found)
         slow = gather(waited, mine)
-        depth = material.queues[number].depth(gather(calls.start, mine))
+        depth = material.queue(number).depth(gather(calls.start, mine))
         full[mine[slow]] |= _mostly_slow(depth, slow)
     return full
 
@@ -187,7 +188,7 @@ def _launch_devices(material: Material, calls: Calls, launch: Mask) -> tuple[Int
     scoped = launch[calls.scopes.call] & ~calls.own.exists[calls.scopes.call]
     return (
         np.r_[calls.own.call[own], calls.scopes.call[scoped]],
-        np.r_[material.links.device[calls.own.op[own]], calls.scopes.device()[scoped]],
+        np.r_[material.ops.device(calls.own.op[own]), calls.scopes.device()[scoped]],
     )
 
 
@@ -201,8 +202,8 @@ def _reasons(material: Material, calls: Calls, held: Mask) -> Ints:
     return reason
 
 
-def _empty_syncs(material: Material, calls: Calls, waited: Mask) -> tuple[Ints, Ints]:
-    """Rows of synchronizes that waited for nothing: surely, and perhaps only as far as the file shows."""
+def _empty_syncs(material: Material, calls: Calls, waited: Mask) -> tuple[Rows, Rows]:
+    """Synchronizes that waited for nothing: surely, and perhaps only as far as the file shows."""
     empty = np.flatnonzero(is_sync(calls.api) & ~waited)
     lapped = np.flatnonzero(is_sync(calls.api) | waited)
     outer = lapped[outermost(calls.thread[lapped], calls.start[lapped], calls.end[lapped])]
@@ -211,24 +212,26 @@ def _empty_syncs(material: Material, calls: Calls, waited: Mask) -> tuple[Ints, 
     empty = empty[is_outer[empty]]
     perhaps = ~calls.outstanding[empty] & (calls.end[empty] - calls.start[empty] > calls.floor[empty])
     if perhaps.any() and not _window_of_longer_run(material):
-        perhaps &= _first_of_process(material, calls.row[empty])
-    return calls.row[empty[~perhaps]], calls.row[empty[perhaps]]
+        perhaps &= _first_of_process(material, calls.index[empty])
+    return calls.index[empty[~perhaps]], calls.index[empty[perhaps]]
 
 
 def _window_of_longer_run(material: Material) -> bool:
     """Whether records are missing, so that work outside of the file could be what a call waited for."""
     cut = bool(material.trace.source.faults.get(Fault.TRUNCATED, 0))
-    return cut or not bool(material.links.linked.all()) or material.lost_launches.size > 0
+    return cut or bool((material.links.caller < 0).any()) or material.lost_launches.size > 0
 
 
-def _first_of_process(material: Material, rows: Ints) -> Mask:
+def _first_of_process(material: Material, calls: Rows) -> Mask:
     """Calls that no host call of their process comes before: the file begins in the middle of a run."""
-    trace = material.trace
-    host = material.links.host
-    its = material.ops.row_owner(host)
-    size = int(its.max()) + 1 if its.size else 0
-    first = smallest_of_each(its, trace.start_ns[host], size, initial=np.iinfo(np.int64).max)
-    return np.asarray(trace.start_ns[rows] == first[material.ops.row_owner(rows)])
+    trace, links, thread_owner = material.trace, material.links, material.ops.thread_owner
+    host = links.host
+    first = smallest_of_each(
+        links.host_thread, gather(trace.start_ns, host), thread_owner.size, initial=np.iinfo(np.int64).max
+    )
+    size = int(thread_owner.max(initial=-1)) + 1
+    first = smallest_of_each(thread_owner, first, size, initial=np.iinfo(np.int64).max)
+    return np.asarray(trace.start_ns[host[calls]] == first[material.ops.call_owner(calls)])
 
 
 def _counted_from(thread: Ints, start: Ints, end: Ints) -> Ints:

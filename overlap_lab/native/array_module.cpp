@@ -103,8 +103,8 @@ Out<bool> members(const AnyArray& column, uint64_t members) {
   return taken(found);
 }
 
-nb::object gathered(const AnyArray& column, const In<int64_t>& rows) {
-  const IntegerColumn integers = integers_of(column);
+template <class Row>
+nb::object gathered_by(const IntegerColumn& integers, const In<Row>& rows) {
   return with_values(integers, [&](auto values) {
     using Value = typename decltype(values)::value_type;
     Column<Value> into = sized_column<Value>(rows.size());
@@ -114,6 +114,14 @@ nb::object gathered(const AnyArray& column, const In<int64_t>& rows) {
     }
     return nb::cast(taken(into));
   });
+}
+
+nb::object gathered(const AnyArray& column, const AnyArray& rows) {
+  const IntegerColumn integers = integers_of(column);
+  if (integers_of(rows).width == Width::i32) {
+    return gathered_by(integers, nb::cast<In<int32_t>>(nb::cast(rows)));
+  }
+  return gathered_by(integers, nb::cast<In<int64_t>>(nb::cast(rows)));
 }
 
 Out<int64_t> member_rows(const AnyArray& column, uint64_t members) {

@@ -29,9 +29,9 @@ void last_below(const int64_t* values, size_t size, const BelowQueries& queries,
 void are_members(const IntegerColumn& column, uint64_t members, bool* found);
 
 /// The values of some rows, in their order. Throws std::out_of_range for a row that is not there.
-template <class Value>
-void gather(Values<Value> values, size_t size, const int64_t* rows, Column<Value>& into) {
-  constexpr size_t kGrain = 1 << 15;
+template <class Value, class Row>
+void gather(Values<Value> values, size_t size, const Row* rows, Column<Value>& into) {
+  constexpr size_t kGrain = 1 << 17;  // what takes longer than to start a thread
   std::atomic<bool> there{true};
   for_parts(into.size(), kGrain, [&](size_t begin, size_t end) {
     bool mine = true;

@@ -17,6 +17,8 @@
 #include "gather_module.h"
 #include "inflate_module.h"
 #include "interrupts.h"
+#include "lane_module.h"
+#include "link_module.h"
 #include "nesting.h"
 #include "numbers.h"
 #include "progress.h"
@@ -139,6 +141,8 @@ NB_MODULE(_native, m) {
   overlap_native::add_gathers(m);
   overlap_native::add_records(m);
   overlap_native::add_inflate(m);
+  overlap_native::add_lanes(m);
+  overlap_native::add_links(m);
   nb::list offered;
   for (nb::handle name : nb::list(m.attr("__dict__").attr("keys")())) {
     if (nb::cast<std::string_view>(name).front() != '_') offered.append(name);

@@ -35,10 +35,7 @@ def kernel(start: int, correlation: int, **more: int) -> dict[str, int]:
 
 def call_starts(trace: Trace) -> list[int | None]:
     links = link(trace)
-    return [
-        int(start) if linked else None
-        for start, linked in zip(links.enqueue_start_ns, links.linked, strict=True)
-    ]
+    return [int(start) if linked else None for start, linked in zip(links.enqueue, links.linked, strict=True)]
 
 
 def test_one_graph_launch_owns_many_ops() -> None:
@@ -117,6 +114,6 @@ def test_an_outer_call_owns_the_ops_of_the_call_in_it() -> None:
         """
     )
     links = link(trace)
-    outer = [row for row in range(len(trace)) if trace.name_of(row) == "hipMemcpy"]
-    which, op = owned_ops(links, links.outer[outer])
+    [outer] = [call for call, row in enumerate(links.host.tolist()) if trace.name_of(row) == "hipMemcpy"]
+    which, op = owned_ops(links, np.array([outer]))
     assert (which.tolist(), op.tolist()) == ([0], [0])

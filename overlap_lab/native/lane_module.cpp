@@ -1,0 +1,103 @@
+#include "lane_module.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <vector>
+
+#include "alike.h"
+#include "array_arguments.h"
+#include "lane_sweep.h"
+#include "sized_column.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace overlap_native {
+
+namespace {
+
+void need_within(const In<int32_t>& rows, int64_t least, size_t size) {
+  bool within = true;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const int64_t row = rows.data()[i];
+    within &= row >= least && row < static_cast<int64_t>(size);
+  }
+  if (!within) throw nb::value_error("ops or places that there are not");
+}
+
+TimedOps ops_of(const In<int64_t>& start, const In<int64_t>& end, const In<int64_t>& enqueue) {
+  if (start.size() != end.size() || start.size() != enqueue.size()) {
+    throw nb::value_error("columns of ops differ in length");
+  }
+  return {start.data(), end.data(), enqueue.data(), start.size()};
+}
+
+nb::tuple edges(const In<int64_t>& start, const In<int64_t>& end, const In<int64_t>& enqueue,
+                const std::optional<In<int32_t>>& index) {
+  const TimedOps ops = ops_of(start, end, enqueue);
+  if (index) need_within(*index, 0, ops.size);
+  const size_t size = index ? index->size() : ops.size;
+  if (size == 0) throw nb::value_error("a lane has at least one op");
+  LaneEdges found;
+  {
+    nb::gil_scoped_release released;
+    found = lane_edges(ops, index ? index->data() : nullptr, size, ask_for_signals);
+  }
+  return nb::make_tuple(taken(found.start), taken(found.end), taken(found.next),
+                        taken(found.previous));
+}
+
+std::vector<int64_t> busy(const In<int64_t>& start, const In<int64_t>& end,
+                          const In<int32_t>& place, size_t places, int64_t first, int64_t last) {
+  const TimedOps ops = ops_of(start, end, start);
+  if (place.size() != ops.size) throw nb::value_error("a place for each op is wanted");
+  need_within(place, 0, places);
+  const nb::gil_scoped_release released;
+  return busy_by_place(ops, place.data(), places, first, last, ask_for_signals);
+}
+
+nb::tuple grouped(const In<int32_t>& code, size_t count) {
+  need_within(code, 0, count);
+  Groups groups;
+  {
+    nb::gil_scoped_release released;
+    groups = groups_of(code.data(), code.size(), count);
+  }
+  return nb::make_tuple(taken(groups.order), groups.edges);
+}
+
+Out<int32_t> flagged(const In<int32_t>& code, const In<uint8_t>& flags) {
+  need_within(code, -1, flags.size());
+  Column<int32_t> rows;
+  {
+    nb::gil_scoped_release released;
+    rows = flagged_rows(code.data(), code.size(), flags.data());
+  }
+  return taken(rows);
+}
+
+/// Whether the rows are in the order of the columns, the first of which counts most.
+bool in_order(const In<int64_t>& first, const std::optional<In<int64_t>>& second) {
+  if (second && second->size() != first.size()) throw nb::value_error("columns differ in length");
+  const nb::gil_scoped_release released;
+  const int64_t *values = first.data(), *ties = second ? second->data() : nullptr;
+  for (size_t i = 1; i < first.size(); ++i) {
+    if (values[i - 1] > values[i]) return false;
+    if (ties != nullptr && values[i - 1] == values[i] && ties[i - 1] > ties[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void add_lanes(nb::module_& m) {
+  m.def("lane_edges", &edges, "start"_a, "end"_a, "enqueue"_a, "index"_a.none());
+  m.def("busy_by_place", &busy, "start"_a, "end"_a, "place"_a, "places"_a, "first"_a, "last"_a);
+  m.def("group_rows", &grouped, "code"_a, "count"_a);
+  m.def("flagged_rows", &flagged, "code"_a, "flags"_a);
+  m.def("in_order", &in_order, "first"_a, "second"_a = nb::none());
+}
+
+}  // namespace overlap_native

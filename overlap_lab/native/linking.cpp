@@ -1,0 +1,168 @@
+#include "linking.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "id_table.h"
+#include "sized_column.h"
+#include "threads.h"
+
+namespace overlap_native {
+
+namespace {
+
+constexpr int kLongestChain = 64;
+
+bool has_id(uint64_t id) { return id != 0 && id != ~uint64_t{0}; }
+
+/// The calls that may own ops, by their ids: of each id the last one, which names the one before.
+class CallsById {
+ public:
+  CallsById(const TraceView& trace, const LinkRules& rules, const Callers& calls)
+      : trace_(trace), rules_(rules), calls_(calls) {
+    IdTable::Cursor cursor;
+    int64_t before = std::numeric_limits<int64_t>::min();
+    for (size_t call = 0; call < calls.size; ++call) {
+      const auto row = static_cast<size_t>(calls.host[call]);
+      if (!is_member(rules.owners, trace.api[row])) continue;
+      const uint64_t id = trace.correlation[row];
+      repeats_ |= id == ~uint64_t{0};
+      if (!has_id(id) || (calls.captured != nullptr && calls.captured[call] != 0)) continue;
+      in_order_ &= trace.start_ns[row] >= before;
+      before = trace.start_ns[row];
+      uint32_t& last = last_.at(id, cursor);
+      if (last != 0) follow(call, last);
+      last = static_cast<uint32_t>(call + 1);
+    }
+  }
+  bool in_order() const { return in_order_; }
+  bool repeats() const { return repeats_; }
+
+  /// The latest call of the op's id, part and process that starts before it, else the first such;
+  /// -1 for none. `tangled` is set where too many calls have the id.
+  int32_t caller_of(size_t row, IdTable::Cursor& cursor, bool& tangled) const {
+    const uint64_t id = trace_.correlation[row];
+    if (!has_id(id)) return -1;
+    int32_t found = -1;
+    int seen = 0;
+    for (uint32_t next = last_.find(id, cursor); next != 0; next = before(next)) {
+      const auto call = static_cast<int32_t>(next - 1);
+      if (++seen > kLongestChain) tangled = true;
+      if (tangled) return -1;
+      const auto its_row = static_cast<size_t>(calls_.host[call]);
+      if (!alike(row, its_row)) continue;
+      found = call;
+      if (trace_.start_ns[its_row] < trace_.start_ns[row]) break;
+    }
+    return found;
+  }
+
+ private:
+  void follow(size_t call, uint32_t last) {
+    repeats_ = true;
+    if (before_.empty()) before_.assign(calls_.size, 0);
+    before_[call] = last;
+  }
+  uint32_t before(uint32_t call) const { return before_.empty() ? 0 : before_[call - 1]; }
+  bool alike(size_t op, size_t call) const {
+    const int32_t process = trace_.process[op];
+    return trace_.part[op] == trace_.part[call] &&
+           (process == rules_.absent_process || process == trace_.process[call]);
+  }
+
+  const TraceView& trace_;
+  const LinkRules& rules_;
+  const Callers& calls_;
+  IdTable last_;
+  std::vector<uint32_t> before_;  // per call the one before it of its id, plus 1
+  bool repeats_ = false, in_order_ = true;
+};
+
+/// Where the op ran and for whom: each its own, else its call's.
+Likeness place_of(const TraceView& trace, const LinkRules& rules, size_t row, size_t call_row) {
+  int32_t process = trace.process[row];
+  int16_t device = trace.device[row];
+  int64_t stream = trace.stream[row];
+  if (process == rules.absent_process) process = trace.process[call_row];
+  if (device == rules.absent_device) device = trace.device[call_row];
+  if (stream == rules.absent_stream) stream = trace.stream[call_row];
+  return {trace.part[row], process, device, stream};
+}
+
+/// Feeds by the places' numbers of parts, as feeds by their final ones.
+Alike feeds_of(const std::map<size_t, Likes>& feeds, const AlikeParts& places) {
+  Alike all;
+  size_t part = 0;
+  for (const auto& [begin, likes] : feeds) {
+    for (Likeness each : likes.all()) {
+      each[1] = places.ranks()[part][static_cast<size_t>(each[1])];
+      all.all.push_back(each);
+    }
+    ++part;
+  }
+  std::sort(all.all.begin(), all.all.end());
+  all.all.erase(std::unique(all.all.begin(), all.all.end()), all.all.end());
+  return all;
+}
+
+}  // namespace
+
+LinkedOps linked_ops(const TraceView& trace, const LinkRules& rules, const Callers& calls,
+                     const int32_t* op, size_t ops) {
+  const CallsById by_id(trace, rules, calls);
+  LinkedOps found;
+  found.ids_repeat = by_id.repeats();
+  found.sound = by_id.in_order();
+  if (!found.sound) return found;
+  found.caller = sized_column<int32_t>(ops);
+  found.enqueue = sized_column<int64_t>(ops);
+  found.start = sized_column<int64_t>(ops);
+  found.end = sized_column<int64_t>(ops);
+  found.place = sized_column<int32_t>(ops);
+  std::atomic<bool> tangled{false};
+  AlikeParts places;
+  std::mutex adding;
+  std::map<size_t, Likes> feeds;  // by where the part begins
+  for_parts(ops, kAlikeGrain, [&](size_t begin, size_t end) {
+    AlikeParts::Part part{begin, end, {}};
+    Likes fed;
+    IdTable::Cursor cursor;
+    bool mine = false;
+    for (size_t i = begin; i < end; ++i) {
+      const auto row = static_cast<size_t>(op[i]);
+      const int32_t call = by_id.caller_of(row, cursor, mine);
+      const size_t call_row = call < 0 ? row : static_cast<size_t>(calls.host[call]);
+      found.set(i, trace, row, call_row);
+      found.caller[i] = call;
+      found.place[i] = part.likes.of(place_of(trace, rules, row, call_row), i);
+      if (call >= 0) fed.of({calls.thread[call], found.place[i], 0, 0}, i);
+    }
+    if (mine) tangled = true;
+    places.add(std::move(part));
+    const std::lock_guard<std::mutex> lock(adding);
+    feeds.emplace(begin, std::move(fed));
+  });
+  found.places = places.joined(found.place.data());
+  found.feeds = feeds_of(feeds, places);
+  found.sound = !tangled;
+  return found;
+}
+
+OwnedOps owned_ops(const int32_t* caller, size_t ops, const int32_t* outer, size_t calls) {
+  OwnedOps owned;
+  owned.last = sized_column<int32_t>(calls);
+  std::fill(owned.last.data(), owned.last.data() + calls, -1);
+  for (size_t i = 0; i < ops; ++i) {
+    if (caller[i] < 0) continue;
+    int32_t& last = owned.last[static_cast<size_t>(outer[caller[i]])];
+    owned.several |= last >= 0;
+    last = static_cast<int32_t>(i);
+  }
+  return owned;
+}
+
+}  // namespace overlap_native

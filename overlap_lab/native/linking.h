@@ -1,0 +1,41 @@
+// Which host call made which device op.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "alike.h"
+#include "column.h"
+#include "host_calls.h"
+#include "trace_view.h"
+
+namespace overlap_native {
+
+/// Device ops in row order; entry i of each column is op i.
+struct LinkedOps {
+  Column<int32_t> caller;  // index of the call that made it; -1 for none
+  Column<int64_t> enqueue, start, end;
+  Column<int32_t> place;
+  Alike places;             // part, process, device and stream, each the op's own, else its call's
+  Alike feeds;              // thread of a call and place of an op that it made
+  bool ids_repeat = false;  // whether two calls may have the same id
+  bool sound = true;        // whether this answer can be used: else the ids are too tangled
+
+  void set(size_t at, const TraceView& trace, size_t row, size_t call_row) {
+    start[at] = trace.start_ns[row];
+    end[at] = trace.end_ns[row];
+    enqueue[at] = trace.start_ns[call_row];
+  }
+};
+
+LinkedOps linked_ops(const TraceView& trace, const LinkRules& rules, const Callers& calls,
+                     const int32_t* op, size_t ops);
+
+/// What each outermost call made, itself or by a call in it.
+struct OwnedOps {
+  Column<int32_t> last;  // per call the last of its ops; -1 for none
+  bool several = false;  // whether any has more than one
+};
+OwnedOps owned_ops(const int32_t* caller, size_t ops, const int32_t* outer, size_t calls);
+
+}  // namespace overlap_native
