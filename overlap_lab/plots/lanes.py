@@ -18,6 +18,7 @@ __all__ = [
     "Ints",
     "Lane",
     "Spans",
+    "annotation_lanes",
     "blocked_lanes",
     "device_lanes",
     "devices_in",
@@ -51,6 +52,21 @@ class Spans:
     def __len__(self) -> int:
         return int(self.start_ns.size)
 
+    def within(self, first_ns: int, last_ns: int) -> Spans:
+        """The bars of which some part lies between two times."""
+        keep = np.flatnonzero((self.end_ns > first_ns) & (self.start_ns < last_ns))
+        names = tuple(self.names[at] for at in keep.tolist())
+        start, end, events, covered = (
+            column[keep] for column in (self.start_ns, self.end_ns, self.events, self.covered_ns)
+        )
+        return Spans(start, end, events, covered, names)
+
+    def moved(self, offset_ns: int) -> Spans:
+        """The same bars, that much later."""
+        return Spans(
+            self.start_ns + offset_ns, self.end_ns + offset_ns, self.events, self.covered_ns, self.names
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lane:
@@ -59,9 +75,22 @@ class Lane:
     label: str
     parts: tuple[tuple[str, Spans], ...]
 
+    def within(self, first_ns: int, last_ns: int) -> Lane:
+        """The same lane with the bars of which some part lies between two times."""
+        parts = ((entry, spans.within(first_ns, last_ns)) for entry, spans in self.parts)
+        return Lane(self.label, tuple((entry, spans) for entry, spans in parts if len(spans)))
+
+    def moved(self, offset_ns: int) -> Lane:
+        """The same lane, that much later."""
+        return Lane(self.label, tuple((entry, spans.moved(offset_ns)) for entry, spans in self.parts))
+
     @property
     def duration_ns(self) -> int:
         return sum(int(spans.covered_ns.sum()) for _, spans in self.parts)
+
+    @property
+    def start_ns(self) -> int:
+        return min(int(spans.start_ns.min()) for _, spans in self.parts)
 
     @property
     def end_ns(self) -> int:
@@ -90,6 +119,17 @@ def host_lanes(trace: Trace) -> list[Lane]:
         of_process = f", process {process}" if several and process != ABSENT_PROCESS else ""
         who = "host calls" if thread == ABSENT else f"thread {thread}{of_process}"
         lanes.append(Lane(who, (("host call", _spans(trace, picked)),)))
+    return lanes
+
+
+def annotation_lanes(trace: Trace) -> list[Lane]:
+    """A lane of the outermost ranges and one of the outermost framework ops for each thread that has any."""
+    lanes = []
+    for kind, entry in ((Kind.RANGE, "range"), (Kind.CPU_OP, "framework op")):
+        rows = np.flatnonzero((trace.kind == kind) & (trace.depth == 0))
+        for (_, thread), picked in _groups(rows, trace.process, trace.thread):
+            who = "" if thread == ABSENT else f"thread {thread} "
+            lanes.append(Lane(f"{who}{entry}s", ((entry, _spans(trace, picked)),)))
     return lanes
 
 

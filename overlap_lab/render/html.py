@@ -129,7 +129,7 @@ def _timeline_place() -> str:
 
 def _figure(sections: Sequence[PageSection]) -> str:
     """The figure as JSON that cannot end its script element: `<` only occurs as an escape in strings."""
-    from overlap_lab.plots.timeline import Panel, timeline
+    from overlap_lab.plots.timeline_figure import Panel, timeline
 
     figure = timeline(*(Panel(section.title, section.trace, section.report) for section in sections))
     plain: str = figure.to_json()

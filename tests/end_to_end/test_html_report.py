@@ -130,7 +130,7 @@ def test_the_figure_in_the_page_is_data_that_cannot_end_its_script(page: Path) -
         r'<script type="application/json" id="figure">(.*?)</script>', page.read_text(), re.DOTALL
     )
     assert "<" not in data
-    assert {bar["type"] for bar in json.loads(data)["data"]} == {"bar"}
+    assert {drawn["type"] for drawn in json.loads(data)["data"]} == {"bar", "scatter"}
 
 
 def test_the_page_stays_below_six_megabytes(page: Path) -> None:

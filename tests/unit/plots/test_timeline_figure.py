@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import plotly.graph_objects as go
+import pytest
 
 from overlap_lab.analyze import analyze
+from overlap_lab.errors import UsageError
 from overlap_lab.plots.palette import CAUSE_COLOURS, COLOURS
-from overlap_lab.plots.timeline import Limits, Panel, timeline
+from overlap_lab.plots.timeline_figure import Limits, Panel, timeline
 from overlap_lab.schema import Cause
 from overlap_lab.trace import Trace
 from tests.timeline import timeline as drawn
@@ -92,3 +96,51 @@ def test_an_empty_trace_is_an_empty_figure() -> None:
 def test_every_cause_has_a_colour_of_its_own() -> None:
     assert set(CAUSE_COLOURS) == set(Cause)
     assert len(set(COLOURS.values())) == len(COLOURS)
+
+
+def test_a_trace_is_measured_and_named_by_its_file() -> None:
+    figure = timeline(SYNC.replace(source=replace(SYNC.source, files=("runs/sync.db",))))
+    assert figure.layout.annotations[0].text == "<b>sync.db</b>"
+
+
+def test_a_window_draws_what_lies_in_it() -> None:
+    figure = timeline(SYNC, window=(0, 9_000))
+    [kernels] = _bars(figure, "kernel")
+    assert list(kernels.base) == [2.0]
+    low, high = figure.layout.xaxis.range
+    assert low == pytest.approx(-0.09)
+    assert high == pytest.approx(9.09)
+    with pytest.raises(UsageError, match="is empty"):
+        timeline(SYNC, window=(5, 5))
+
+
+def test_traces_are_aligned_on_a_common_event() -> None:
+    figure = timeline(SYNC, ASYNC, align="hipDeviceSynchronize")
+    kernels = _bars(figure, "kernel")
+    assert [bar.base[0] for bar in kernels] == [2.0 - 3.0, 2.0 - 9.0]
+    assert "the first hipDeviceSynchronize" in figure.layout.xaxis2.title.text
+    with pytest.raises(UsageError, match="has no range, framework op or call named 'step'"):
+        timeline(SYNC, align="step")
+
+
+def test_arrows_lead_from_calls_to_ops_and_from_ops_to_waits() -> None:
+    [arrows] = [one for one in timeline(SYNC).data if one.name == "arrows"]
+    assert arrows.visible == "legendonly"
+    points = list(zip(arrows.x, arrows.y, strict=True))
+    ends = list(zip(points[::3], points[1::3], strict=True))
+    # lanes: 0 the thread, 1 blocked, 2 the stream, 3 idle
+    assert ((9.0, 2), (10.0, 0)) in ends
+    assert ((0.0, 0), (2.0, 2)) in ends
+
+
+def test_ranges_and_framework_ops_have_lanes() -> None:
+    trace = drawn(
+        """
+        host   1 |OOOOO.....
+        host   1 |IIII......
+        host   1 |L.........
+        stream 0 |.KKK......
+        """
+    )
+    labels = list(timeline(trace).layout.yaxis.ticktext)
+    assert labels[:2] == ["thread 1 ranges", "thread 1 framework ops"]

@@ -5,17 +5,20 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from overlap_lab.errors import UsageError
+from overlap_lab.plots.arrows import arrows_of, first_named_ns
 from overlap_lab.plots.lanes import (
     Ints,
     Lane,
     Spans,
+    annotation_lanes,
     blocked_lanes,
     device_lanes,
     devices_in,
@@ -23,7 +26,9 @@ from overlap_lab.plots.lanes import (
     idle_lane,
     merge_short,
 )
-from overlap_lab.plots.palette import COLOURS, GRID, INK
+from overlap_lab.plots.palette import COLOURS, INK
+from overlap_lab.plots.runs import report_of, title_of
+from overlap_lab.plots.theme import dressed, nothing, safe, scale_of
 from overlap_lab.render.names import printable, shorten
 from overlap_lab.report import Report
 from overlap_lab.trace import Trace
@@ -37,10 +42,11 @@ _PANEL_GAP: Final = 0.14
 """Share of the height between the panels, all gaps together."""
 _NAME_WIDTH: Final = 110
 _BAR_HEIGHT: Final = 0.76
+_LEGEND: Final = 60
+_MOST_ARROWS: Final = 1_000
 _EDGE: Final = "rgba(0,0,0,0.5)"
 _SMALLEST_WITH_EDGE: Final = 200
 """Bars longer than one 200th of the axis have an edge."""
-_UNITS: Final = (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,37 +67,81 @@ class Limits:
     streams: int = 8
 
 
-def timeline(*panels: Panel, limits: Limits = Limits()) -> go.Figure:
+def timeline(
+    *runs: Trace | Panel,
+    window: tuple[int, int] | None = None,
+    align: str | None = None,
+    limits: Limits = Limits(),
+    theme: str = "light",
+) -> go.Figure:
     """One figure with a panel for each trace, all on one time axis that starts at each trace's first record.
 
-    Bars are coloured by meaning, the same in every panel; their names and times show on hover. Where a lane
-    has more events than `limits` allows, neighbours shorter than a pixel are joined into one bar, and a line
-    below the figure says how many.
+    Bars are coloured by meaning, the same in every panel; their names and times show on hover. `window` is a
+    stretch in ns after the first record: what lies in it is drawn. `align` is the name of a range, a step, a
+    framework op or a call that all traces have: its first start is time 0 of each panel then, and the window
+    counts from there. "arrows" in the legend shows, when clicked, from which call each op came and which op
+    each wait returned with.
+
+    Where a lane has more events than `limits` allows, neighbours shorter than a pixel are joined into one
+    bar, and a line below the figure says how many. Raises UsageError for an empty window, and where
+    a trace has no event called `align`.
     """
+    if not runs:
+        return nothing("timeline", "no trace was given", theme=theme)
+    if window is not None and window[1] <= window[0]:
+        raise UsageError(f"timeline: the window {window[0]}:{window[1]} is empty")
+    panels = [run if isinstance(run, Panel) else _measured(run) for run in runs]
     notes: list[str] = []
-    lanes = [_lanes(panel, limits, notes) for panel in panels]
-    longest = max((lane.end_ns for rows in lanes for lane in rows), default=0)
-    unit, scale = next((u for u in _UNITS if longest >= u[1]), _UNITS[-1])
+    offsets = [0 if align is None else -first_named_ns(panel.trace, align) for panel in panels]
+    lanes = [
+        _shown(panel, offset, window, limits, notes) for panel, offset in zip(panels, offsets, strict=True)
+    ]
+    first = window[0] if window else min((lane.start_ns for rows in lanes for lane in rows), default=0)
+    last = window[1] if window else max((lane.end_ns for rows in lanes for lane in rows), default=1)
+    scale = scale_of(last - first)
     figure = make_subplots(
-        rows=max(len(panels), 1),
+        rows=len(panels),
         cols=1,
         shared_xaxes="all",
-        row_heights=[len(rows) + 1 for rows in lanes] or [1],
+        row_heights=[len(rows) + 1 for rows in lanes],
         vertical_spacing=_PANEL_GAP / max(len(panels) - 1, 1),
-        subplot_titles=[f"<b>{html.escape(printable(panel.title), quote=False)}</b>" for panel in panels],
+        subplot_titles=[f"<b>{safe(panel.title, 120)}</b>" for panel in panels],
     )
     entries: set[str] = set()
     for number, (panel, rows) in enumerate(zip(panels, lanes, strict=True), start=1):
-        drawn = _joined(rows, longest, limits, notes, panel.title)
-        for bar in _bars(drawn, scale, longest, entries):
+        drawn = _joined(rows, last - first, limits, notes, panel.title)
+        for bar in _bars(drawn, scale.ns, last - first, entries):
             figure.add_trace(bar, row=number, col=1)
+        _add_arrows(figure, number, panel, rows, (offsets[number - 1], scale.ns, first, last))
         _label_lanes(figure, number, [lane.label for lane in rows])
-    _dress(figure, unit, longest / scale, sum(map(len, lanes)) + 2 * len(panels), notes)
+    from_where = f"the first {align}" if align else "the trace's first record"
+    _dress(
+        figure,
+        (first / scale.ns, last / scale.ns, f"{scale.unit} after {safe(from_where)}"),
+        lanes,
+        notes,
+        theme,
+    )
     return figure
 
 
+def _measured(run: Trace) -> Panel:
+    return Panel(title_of(run), run, report_of(run))
+
+
+def _shown(
+    panel: Panel, offset: int, window: tuple[int, int] | None, limits: Limits, notes: list[str]
+) -> list[Lane]:
+    lanes = [lane.moved(offset) if offset else lane for lane in _lanes(panel, limits, notes)]
+    if window is None:
+        return lanes
+    inside = [lane.within(*window) for lane in lanes]
+    return [lane for lane in inside if lane.parts]
+
+
 def _lanes(panel: Panel, limits: Limits, notes: list[str]) -> list[Lane]:
-    shown = [*_busiest(host_lanes(panel.trace), limits.threads, notes, f"{panel.title}: threads")]
+    shown = _busiest(annotation_lanes(panel.trace), limits.threads, notes, f"{panel.title}: ranges and ops")
+    shown += _busiest(host_lanes(panel.trace), limits.threads, notes, f"{panel.title}: threads")
     shown += _busiest(blocked_lanes(panel.report), limits.threads, notes, f"{panel.title}: blocked threads")
     for device in devices_in(panel.trace):
         streams = device_lanes(panel.trace, device)
@@ -198,50 +248,57 @@ def _label_lanes(figure: go.Figure, number: int, labels: Sequence[str]) -> None:
     )
 
 
-def _dress(figure: go.Figure, unit: str, length: float, lines: int, notes: Sequence[str]) -> None:
-    figure.update_xaxes(
-        gridcolor=GRID, zeroline=False, range=[-0.01 * length, 1.01 * length], ticks="outside"
+def _add_arrows(
+    figure: go.Figure, number: int, panel: Panel, lanes: Sequence[Lane], view: tuple[int, int, int, int]
+) -> None:
+    """Lines between lanes, hidden until asked for: at most so many, from the costliest waits on."""
+    offset, scale, first, last = view
+    found = [
+        arrow
+        for arrow in arrows_of(panel.trace, lanes, most=_MOST_ARROWS, offset_ns=offset)
+        if arrow.end_ns > first and arrow.begin_ns < last
+    ]
+    if not found:
+        return
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for arrow in found:
+        x += [arrow.begin_ns / scale, arrow.end_ns / scale, None]
+        y += [arrow.begin_lane, arrow.end_lane, None]
+    figure.add_trace(
+        go.Scatter(
+            name="arrows",
+            legendgroup="arrows",
+            legendrank=1_000,
+            showlegend=number == 1,
+            visible="legendonly",
+            x=x,
+            y=y,
+            mode="lines+markers",
+            line={"color": INK, "width": 1},
+            marker={"symbol": "arrow", "size": 8, "angleref": "previous", "color": INK},
+            hoverinfo="skip",
+        ),
+        row=number,
+        col=1,
     )
-    figure.update_xaxes(
-        title_text=f"{unit} after the trace's first record", row=len(figure.layout.annotations) or 1
-    )
-    figure.update_annotations(x=0, xanchor="left", font={"size": 14})
-    legend_height, foot = 60, 64 + 18 * len(notes)
-    height = lines * _LANE_HEIGHT + legend_height + foot
-    figure.update_layout(
-        barmode="overlay",
-        height=height,
-        margin={"l": 8, "r": 12, "t": legend_height + 20, "b": foot},
-        legend={
-            "orientation": "h",
-            "yanchor": "bottom",
-            "y": 1 + 34 / height,
-            "x": 0,
-            "traceorder": "normal",
-        },
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": INK, "size": 12},
-        hoverlabel={"align": "left", "font": {"family": "monospace"}},
-        modebar={"bgcolor": "rgba(0,0,0,0)", "color": INK, "activecolor": COLOURS["kernel"]},
-    )
-    figure.update_yaxes(automargin=True)
-    if notes:
-        _say(figure, notes)
 
 
-def _say(figure: go.Figure, notes: Sequence[str]) -> None:
-    lines: list[Any] = [html.escape(printable(note), quote=False) for note in notes]
-    figure.add_annotation(
-        text="<br>".join(lines),
-        xref="paper",
-        yref="paper",
-        x=0,
-        y=0,
-        yshift=-62,
-        xanchor="left",
-        yanchor="top",
-        align="left",
-        showarrow=False,
-        font={"size": 11},
-    )
+def _dress(
+    figure: go.Figure,
+    view: tuple[float, float, str],
+    lanes: Sequence[Sequence[Lane]],
+    notes: Sequence[str],
+    theme: str,
+) -> None:
+    first, last, words = view
+    edge = 0.01 * (last - first)
+    lines = sum(map(len, lanes)) + 2 * len(lanes)
+    dressed(figure, "", theme=theme, height=lines * _LANE_HEIGHT + _LEGEND + 44, notes=notes)
+    figure.update_xaxes(zeroline=False, range=[first - edge, last + edge], ticks="outside")
+    figure.update_xaxes(title_text=words, row=len(lanes))
+    for note in figure.layout.annotations[: len(lanes)]:
+        note.update(x=0, xanchor="left", font={"size": 14})
+    inner = lines * _LANE_HEIGHT
+    legend = {"y": 1 + 34 / inner}  # above the first panel's title
+    figure.update_layout(barmode="overlay", margin={"t": _LEGEND + 44}, title=None, legend=legend)
