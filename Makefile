@@ -2,6 +2,7 @@
 #   make demo       run the main job: three workspace modes on the CPU host target, compared
 #   make test       every test, C++ and Python
 #   make lint       format, lint, types, import contract, spelling
+#   make docs       the documentation as a site in build/site, warnings as errors
 #   make bench      speed and memory against peers, as a table: BENCH=quick|default|full (3, 15, 20 minutes),
 #                   ROWS='kineto csv ...' CAPTURES='a.json.gz ...' FOLDER=keep/files/there RESUME=1 WRITE=1
 #   make bench-bwd  the backward by workspace mode, with AITER's options: ARGS='-prec=bf16 -s=512 -workspace=all'
@@ -24,7 +25,7 @@ BUILD_INPUTS := $(CPP) $(shell find . -path ./.venv -prune -o -path ./build -pru
 
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
-.PHONY: bench bench-bwd demo fuzz test test-cpp lint format coverage-native sanitize sanitize-cpp sanitize-readers clean FORCE
+.PHONY: bench bench-bwd demo docs fuzz test test-cpp lint format coverage-native sanitize sanitize-cpp sanitize-readers clean FORCE
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -62,6 +63,9 @@ bench: $(VENV)/.built
 
 bench-bwd: $(VENV)/.built
 	$(BIN)/python -m hip_ext.bench $(or $(ARGS),-prec=bf16 -b=2 -h=4 -h_k=2 -d=128 -s=512 -mode=1 -v=1)
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 fuzz: $(VENV)/.tools
 	@command -v "$(CLANGXX)" >/dev/null || \
@@ -150,4 +154,9 @@ $(VENV)/.test: $(VENV)/.built
 $(VENV)/.lint: $(VENV)/.test
 	@echo "== installing linters"
 	@$(PIP) $$($(BIN)/python scripts/extras.py lint)
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.built
+	@echo "== installing what makes the documentation"
+	@$(PIP) $$($(BIN)/python scripts/extras.py docs)
 	@touch $@
