@@ -95,6 +95,9 @@ class EventParser:
     def long_events(self) -> int:
         """Events of 64 KiB or more."""
     @property
+    def parts(self) -> tuple[int, int, int]:
+        """How many parts a file was read in, bytes of the longest, and how many were read twice."""
+    @property
     def hip_calls(self) -> bool:
         """Whether some runtime call is named hip..."""
     @property

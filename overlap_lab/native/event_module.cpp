@@ -184,6 +184,10 @@ void add_parser(nb::module_& m) {
       .def_ro("skipped", &EventParser::skipped)
       .def_ro("longest", &EventParser::longest)
       .def_ro("long_events", &EventParser::long_events)
+      .def_prop_ro("parts",
+                   [](const EventParser& p) {
+                     return nb::make_tuple(p.parts.count, p.parts.longest, p.parts.again);
+                   })
       .def_prop_ro("hip_calls", [](const EventParser& p) { return p.table.hip_calls; })
       .def_prop_ro("cuda_calls", [](const EventParser& p) { return p.table.cuda_calls; })
       .def_prop_ro("any_start", [](const EventParser& p) { return p.table.any_start; })

@@ -21,6 +21,13 @@ enum class State : uint8_t {
   not_utf8,  // some of the text was not UTF-8
 };
 
+/// How a text was shared out that was read in parts.
+struct PartsUsed {
+  uint64_t count = 0;
+  uint64_t longest = 0;  // bytes
+  uint64_t again = 0;    // parts that had begun at a wrong place, and were read twice
+};
+
 /// Starts behind the bracket that opens the list. Text is handed over in pieces; of each the part
 /// up to the last whole event is used, and the next piece must begin where that part ended.
 class EventParser {
@@ -59,6 +66,7 @@ class EventParser {
   uint64_t skipped = 0;   // items that are no objects
   uint64_t longest = 0;   // bytes of the longest event
   uint64_t long_events = 0;
+  PartsUsed parts;
   static constexpr uint64_t kLong = 1 << 16;
   /// Bytes scanned at once: their quotes stay in the second-level cache.
   static constexpr size_t kPiece = 1 << 17;

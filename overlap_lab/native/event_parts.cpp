@@ -232,9 +232,12 @@ void Parts::add(Part& part, const Stop& stop) {
   if (part.begin() != next_item_) {
     part.drop();
     part.read(text_, next_item_, end, /*behind_comma=*/part.index != 0, stop);
+    ++into_.parts.again;
   }
   if (stop.asked()) return;
   part.append_to(into_);
+  ++into_.parts.count;
+  into_.parts.longest = std::max(into_.parts.longest, part.used() - part.begin());
   if (part.any()) used_ = part.used();
   next_item_ = part.next();
 }

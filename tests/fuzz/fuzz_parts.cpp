@@ -1,5 +1,7 @@
 // A list of events in a file, read in parts of any size by any number of threads: the table is that
-// of the text read as a whole.
+// of the text read as a whole, and no part is longer than it should be.
+#include <algorithm>
+
 #include "event_parts.h"
 #include "law.h"
 #include "memory_file.h"
@@ -37,5 +39,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!fuzz::is_utf8(text)) return 0;  // the list may end before what is wrong
   require(Picture(whole) == Picture(joined), "parts change nothing");
   require(used == done, "parts end where the whole ends");
+  // Else one thread reads what the others should. Blanks may stand before the closing bracket.
+  const auto blanks = std::count_if(text.begin(), text.end(), [](char c) { return c <= ' '; });
+  const uint64_t longest = parts.bytes + joined.longest + static_cast<uint64_t>(blanks);
+  require(joined.parts.count == 0 || joined.skipped != 0 || joined.parts.longest < longest + 1,
+          "no part goes past the item that its end is in");
   return 0;
 }

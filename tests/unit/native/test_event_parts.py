@@ -141,6 +141,37 @@ def test_columns_of_threads_are_those_of_one_parser(tmp_path: Path) -> None:
         np.testing.assert_array_equal(column, expected[name], err_msg=name)
 
 
+def read_apart(path: Path, text: bytes) -> EventParser:
+    """The events of the bare list in a file, packed or not, read in parts of 1000 bytes."""
+    parser = EventParser()
+    with path.open("rb") as file:
+        if path.read_bytes() == text:
+            rest = text[1 + parser.parse_file(file.fileno(), 1, part=1000, threads=2) :]
+        else:
+            found = parser.parse_gzip(file.fileno(), 1, part=1000, threads=2)
+            assert found is not None
+            rest = found[1]
+    parser.parse(rest, True)
+    return parser
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
+@pytest.mark.parametrize(
+    ("longest", "gap"), [(150, 1), (900, 1), (2200, 1), (3100, 200), (5000, 1), (5000, 200)]
+)
+def test_no_part_leaves_the_rest_to_one_thread(tmp_path: Path, longest: int, gap: int, packed: bool) -> None:
+    """Also where the text that a part was given ends with an item, or between two of them."""
+    events = [call("n" * (37 * n % (longest - 130)), n) for n in range(1_000_000 // longest)]
+    text = f"[{','.ljust(gap).join(map(json.dumps, events))}]".encode()
+    path = written(tmp_path, gzip.compress(text, 1) if packed else text)
+    parser = read_apart(path, text)
+    count, bytes_of_longest, again = parser.parts
+    assert parser.events == len(events)
+    assert bytes_of_longest <= 1000 + parser.longest
+    assert count >= len(text) / (1000 + parser.longest + gap)
+    assert again == 0
+
+
 def test_a_file_that_shrank_ends_where_it_ends(tmp_path: Path) -> None:
     path = written(tmp_path, json.dumps([call("cudaFree", n) for n in range(1000)]).encode())
     with path.open("rb") as file:
