@@ -35,7 +35,9 @@ class EventParser:
     """Reads the list of events of a Chrome trace, from behind the bracket that opens it."""
 
     lenient: bool
-    """Whether commas between events may be missing or too many, as where a damaged list is read on."""
+    """Whether only events are read that are not long, as where a damaged list is read on."""
+    any_commas: bool
+    """Whether commas between events may be missing or too many."""
     count_replaced: bool
     """Whether to count events with a replacement character in them."""
 
@@ -85,6 +87,9 @@ class EventParser:
     @property
     def replaced(self) -> int:
         """Events with a replacement character."""
+    @property
+    def odd_commas(self) -> int:
+        """Events before which commas were missing or too many."""
     @property
     def skipped(self) -> int:
         """Items that are no objects."""

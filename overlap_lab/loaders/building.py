@@ -42,6 +42,12 @@ class Findings:
         if sentence not in self.notes:
             self.notes.append(sentence)
 
+    def skip(self, number: int, what: str) -> None:
+        """Count rows that are left out, and say what they are, if there are any."""
+        if number:
+            self.count(Fault.ROWS_SKIPPED, number)
+            self.note(f"{number} {what} were left out.")
+
     def add(self, other: Findings) -> None:
         """Add all of another's."""
         for fault, number in other.faults.items():

@@ -21,10 +21,11 @@ from overlap_lab.loaders.json_list import ObjectList
 from overlap_lab.loaders.json_text import Event, Objects, collector_paused, decoded_text
 from overlap_lab.schema import Fault
 
-__all__ = ["EVENTS_KEY", "ChromeTrace", "cut_before_events", "not_utf8", "read_chrome_json"]
+__all__ = ["EVENTS_KEY", "NO_EVENTS", "ChromeTrace", "cut_before_events", "not_utf8", "read_chrome_json"]
 
 EVENTS_KEY: Final = re.compile(r'"traceEvents"\s*:\s*\[')
-_GAP: Final = re.compile(r"[\s,]*")
+NO_EVENTS: Final = "items of the list of events that are no events"
+_BLANK: Final = re.compile(r"\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def _shape(path: Path, whole: Any, findings: Findings) -> ChromeTrace:
             f"{path}: JSON without traceEvents; give a Chrome trace as torch.profiler writes it"
         )
     events = [item for item in items if isinstance(item, dict)]
-    findings.count(Fault.ROWS_SKIPPED, len(items) - len(events))
+    findings.skip(len(items) - len(events), NO_EVENTS)
     return ChromeTrace(whole if isinstance(whole, dict) else {}, events)
 
 
@@ -84,10 +85,12 @@ def _scanned(path: Path, text: str, findings: Findings) -> ChromeTrace:
     found = ObjectList(path, text, EVENT_KEYS, findings)
     key, start = _first_event(path, text, found.place)
     end = found.read(start)
+    header = {} if key is None else found.header(text[: key.start()], text[end:])
+    if key is None:
+        found.rest(text[end:])
     if found.mended:
         findings.count(Fault.ROWS_REPAIRED, found.mended)
         findings.note(REPEATED_KEYS)
-    header = {} if key is None else found.header(text[: key.start()], text[end:])
     if not found.found and Fault.TRUNCATED in findings.faults:
         raise cut_before_events(path, len(text))
     return ChromeTrace(header, found.found)
@@ -95,7 +98,7 @@ def _scanned(path: Path, text: str, findings: Findings) -> ChromeTrace:
 
 def _first_event(path: Path, text: str, place: Callable[[int], str]) -> tuple[re.Match[str] | None, int]:
     """The key of the events, where there is one, and the offset behind the bracket that opens them."""
-    opening = _GAP.match(text)
+    opening = _BLANK.match(text)
     at = opening.end() if opening else 0
     if text[at : at + 1] == "[":
         return None, at + 1

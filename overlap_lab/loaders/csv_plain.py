@@ -12,7 +12,7 @@ from overlap_lab.errors import BrokenTrace
 from overlap_lab.loaders.alike import Coded
 from overlap_lab.loaders.building import Findings
 from overlap_lab.loaders.content import plain_bytes
-from overlap_lab.loaders.csv_table import TIMES, TRACE_KINDS, Table, header_kind
+from overlap_lab.loaders.csv_table import TIMES, TRACE_KINDS, Table, TableKind, header_kind
 from overlap_lab.schema import Fault
 
 __all__ = ["count_lost", "read_plainly"]
@@ -30,10 +30,16 @@ def read_plainly(path: Path, findings: Findings) -> Table:
     if not any(header):
         raise BrokenTrace(f"{path}: empty file")
     kind = header_kind(header)
+    if len(set(header)) < len(header):
+        findings.count(Fault.ROWS_REPAIRED)
+        findings.note(f"{path.name}: of columns with one name the last counts.")
     rows = [row for row in lines if row]
     good = [row for row in rows if len(row) == len(header)]
+    if kind is TableKind.AGENTS:
+        count_lost(path, len(rows) - len(good), False, findings)
     if kind in TRACE_KINDS:
-        times = header.index(TIMES[0]), header.index(TIMES[1])
+        place = {name: at for at, name in enumerate(header)}
+        times = place[TIMES[0]], place[TIMES[1]]
         good = [row for row in good if _is_time(row[times[0]]) and _is_time(row[times[1]])]
         cut = bool(rows) and not text.endswith(("\n", "\r"))
         if cut and good and rows[-1] is good[-1] and int(good[-1][times[1]]) < int(good[-1][times[0]]):
@@ -51,7 +57,7 @@ def read_plainly(path: Path, findings: Findings) -> Table:
 
 def _rows(path: Path, text: str) -> Iterator[list[str]]:
     csv.field_size_limit(_FIELD_LIMIT)
-    reader = csv.reader(io.StringIO(text.replace("\0", ""), newline=""))
+    reader = csv.reader(io.StringIO(text, newline=""))
     try:
         yield from reader
     except csv.Error as error:

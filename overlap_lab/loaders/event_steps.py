@@ -10,21 +10,31 @@ from typing import Final
 
 from overlap_lab.loaders.building import Findings
 from overlap_lab.loaders.json_repair import repaired_object
-from overlap_lab.loaders.json_text import Event, Objects
+from overlap_lab.loaders.json_text import Event, Objects, is_sound_gap
 from overlap_lab.schema import Fault
 
-__all__ = ["EVENT_KEYS", "LONGEST_EVENT", "REPEATED_KEYS", "EventSteps", "Step", "TextEnds"]
+__all__ = [
+    "EVENT_KEYS",
+    "LONGEST_EVENT",
+    "REPEATED_KEYS",
+    "EventSteps",
+    "Step",
+    "TextEnds",
+]
 
 REPEATED_KEYS: Final = "Objects with repeated keys (the last value counts) or NaN (read as absent)."
 LONGEST_EVENT: Final = 1 << 22
 
 EVENT_KEYS: Final = "ph|cat|name|pid|tid|ts|dur|args|id|bp|s|cname|tts|tdur|sf|id2|scope"
 _GAP: Final = re.compile(r"[\s,]*")
+_SEPARATORS: Final = " \t\n\r,"
 _MAX_BOUNDARIES: Final = 3
 _AFTER_EVENT: Final = (",", "]", "\n", "\r", " ", "\t")
 _WINDOW: Final = 1 << 16
 _MAX_LONG_EVENTS: Final = 256
 """How many events may be longer than the short window."""
+_LONGEST_OPENING: Final = 64
+"""Characters of an event up to behind its first key."""
 _UNDECIDED: Final = 16
 """An error this near to the end of a window may be the window's fault."""
 
@@ -46,12 +56,18 @@ class EventSteps:
     """Each step reads from a place in some text, which may be a window of the file.
 
     `keys` are names joined by "|"; one of them comes first in each event, by which the next one is found.
-    `long_events` counts those that were already read.
+    `long_events` counts those that were already read, and `first` says whether none was.
     """
 
-    def __init__(self, name: str, keys: str, findings: Findings, *, long_events: int = 0) -> None:
+    def __init__(
+        self, name: str, keys: str, findings: Findings, *, long_events: int = 0, first: bool = True
+    ) -> None:
         self._name = name
-        self._boundary = re.compile(rf'\}}\s*,\s*(?=\{{\s*"(?:{keys})"\s*:)|\}}[\s,]*\]|\}}[\s,]*\Z')
+        self._boundary = re.compile(rf'\}}\s*,?\s*(?=\{{\s*"(?:{keys})"\s*:)|\}}[\s,]*\]|\}}[\s,]*\Z')
+        self._opening = re.compile(rf'\{{\s*"(?:{keys})"\s*:')
+        self._first = first
+        self.odd_commas = 0
+        """Events before which commas were missing, or too many."""
         self._findings = findings
         self._objects = Objects()
         self._decoder = self._objects.decoder(strict=True)
@@ -71,7 +87,6 @@ class EventSteps:
         Raises TextEnds where the text, which is not the `last` of the file, is too short to decide.
         """
         gap = _GAP.match(text, at)
-        comma = gap is not None and "," in gap[0]
         begin = gap.end() if gap else at
         if begin >= len(text):
             if not last:
@@ -80,14 +95,25 @@ class EventSteps:
                 self.cut_off(place(begin), "has no closing bracket")
             return Step.ENDED, None, begin
         if text[begin] == "]":
-            if comma:
+            if not is_sound_gap(text[at:begin], comma=False):
                 self._findings.count(Fault.ROWS_REPAIRED)
                 self._findings.note(f"A comma before the closing bracket, at {place(begin)}.")
             return Step.CLOSED, None, begin + 1
         event, end = self._event_at(text, begin, last=last)
-        if event is not None:
-            return Step.EVENT, event, end
-        return self._mended(text, begin, place, last=last)
+        read = (Step.EVENT, event, end) if event is not None else self._mended(text, begin, place, last=last)
+        if read[0] != Step.ENDED:
+            self._judge_gap(text[at:begin], lambda: place(begin))
+        return read
+
+    def _judge_gap(self, gap: str, place: Callable[[], str]) -> None:
+        """Count what stands before an event where that is not one comma, or none before the first."""
+        sound = is_sound_gap(gap, comma=not self._first)
+        self._first = False
+        if not sound:
+            if not self.odd_commas:
+                self._findings.note(f"Commas between events are missing or too many, first before {place()}.")
+            self.odd_commas += 1
+            self._findings.count(Fault.ROWS_REPAIRED)
 
     def _event_at(self, text: str, at: int, *, last: bool) -> tuple[Event | None, int]:
         """The well-formed event that starts at `at` and the offset behind it; None where there is none.
@@ -120,11 +146,19 @@ class EventSteps:
             if end >= len(text) and not last:
                 self._objects.forget(before)
                 raise TextEnds
-            if isinstance(event, dict) and (end >= len(text) or text[end] in _AFTER_EVENT):
+            if isinstance(event, dict) and self._may_end(text, end, last=last):
                 return event, end
             self._objects.forget(before)
             break
         return None, at
+
+    def _may_end(self, text: str, end: int, *, last: bool) -> bool:
+        """Whether what follows can follow an event: a quote in a name ends many a one too early."""
+        if end >= len(text) or text[end] in _AFTER_EVENT:
+            return True
+        if not last and len(text) - end < _LONGEST_OPENING:
+            raise TextEnds
+        return bool(self._opening.match(text, end))
 
     def _mended(
         self, text: str, at: int, place: Callable[[int], str], *, last: bool
@@ -173,25 +207,69 @@ class EventSteps:
 
         `head` ends before the key of the events; `tail` starts behind their closing bracket.
         """
-        if not tail.strip() and Fault.TRUNCATED not in self._findings.faults:
-            self.cut_off(end(), "has no closing brace")
+        if not tail.strip():
+            self._without_end(end)
+        elif _odd_commas(head, tail):
+            self._around_repaired()
         header: Event = {}
         before = head.rstrip().rstrip(",") + "}"
         after = "{" + tail.strip().lstrip(",")
         for part in (before, after):
-            if part.strip() in ("}", "{", "{}"):
-                continue
-            found = self._around(part)
-            if found is None:
-                self._findings.count(Fault.TRUNCATED)
-                self._findings.note(f"{self._name}: the keys around the events cannot all be read.")
-            header.update(found or _readable_keys(part))
+            if part.strip() not in ("}", "{", "{}"):
+                header.update(self._around(part, end))
         return header
 
-    def _around(self, part: str) -> Event | None:
-        if len(part) > LONGEST_EVENT:
-            return None  # each of many tries would take as long as all events
-        return repaired_object(part, self._decoder) or repaired_object(part + "}", self._decoder)
+    def rest(self, tail: str) -> None:
+        """Count text behind a list that is all of its file."""
+        if tail.strip():
+            self._findings.count(Fault.ROWS_SKIPPED)
+            self._findings.note(f"{self._name}: the text behind the list of events was left out.")
+
+    def _around(self, part: str, end: Callable[[], str]) -> Event:
+        """The keys on one side of the events."""
+        before = self._objects.repaired
+        if len(part) <= LONGEST_EVENT:  # else each of many tries would take as long as all events
+            try:
+                return dict(self._decoder.decode(part))
+            except RecursionError:
+                self._objects.forget(before)
+                self._findings.count(Fault.ROWS_SKIPPED)
+                self._findings.note(
+                    f"{self._name}: the keys around the events are nested too deep: only plain numbers and "
+                    "texts of them were read."
+                )
+                return _readable_keys(part)
+            except ValueError:
+                self._objects.forget(before)
+            found = repaired_object(part, self._lenient)
+            if found is not None:
+                self._around_repaired()
+                return found
+            self._objects.forget(before)
+            found = repaired_object(part + "}", self._lenient)
+            if found is not None:
+                self._without_end(end)
+                return found
+            self._objects.forget(before)
+        self._findings.count(Fault.TRUNCATED)
+        self._findings.note(f"{self._name}: the keys around the events cannot all be read.")
+        return _readable_keys(part)
+
+    def _around_repaired(self) -> None:
+        self._findings.count(Fault.ROWS_REPAIRED)
+        self._findings.note(f"{self._name}: the keys around the events are not valid JSON and were repaired.")
+
+    def _without_end(self, end: Callable[[], str]) -> None:
+        if Fault.TRUNCATED not in self._findings.faults:
+            self.cut_off(end(), "has no closing brace")
+
+
+def _odd_commas(head: str, tail: str) -> bool:
+    """Whether commas next to the events are missing or too many."""
+    keys, rest = head.rstrip(_SEPARATORS), tail.lstrip(_SEPARATORS)
+    before = is_sound_gap(head[len(keys) :], comma=keys.strip() != "{")
+    after = is_sound_gap(tail[: len(tail) - len(rest)], comma=rest[:1] != "}")
+    return not (before and after)
 
 
 def _readable_keys(part: str) -> Event:

@@ -40,6 +40,10 @@ class ObjectList:
         """The keys around the list, as far as they can be read: see `EventSteps.header`."""
         return self._steps.header(head, tail, lambda: self.place(len(self._text)))
 
+    def rest(self, tail: str) -> None:
+        """Count what stands behind a list that is all of the text: see `EventSteps.rest`."""
+        self._steps.rest(tail)
+
     def place(self, offset: int) -> str:
         """Line and offset, for people."""
         return f"line {self._text.count(chr(10), 0, offset) + 1}, offset {offset}"

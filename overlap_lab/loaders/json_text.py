@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
-__all__ = ["Event", "Objects", "collector_paused", "decoded_text"]
+__all__ = ["Event", "Objects", "collector_paused", "decoded_text", "is_sound_gap"]
 
 Event = dict[str, Any]
+_BLANK: Final = re.compile(r"[ \t\n\r]*")
+_COMMA: Final = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 
 
 class Objects:
@@ -44,6 +47,11 @@ class Objects:
         return json.JSONDecoder(
             parse_float=str, parse_constant=self.constant, object_pairs_hook=self.object, strict=strict
         )
+
+
+def is_sound_gap(gap: str, *, comma: bool) -> bool:
+    """Whether blank text, with one comma in it where there must be one, is all that stands there."""
+    return bool((_COMMA if comma else _BLANK).fullmatch(gap))
 
 
 @contextmanager

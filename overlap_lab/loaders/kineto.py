@@ -17,10 +17,9 @@ from overlap_lab.loaders.content import HEAD_BYTES, head
 from overlap_lab.loaders.device_rows import adopt_processes, class_blit_kernels, fill_copies_from_calls
 from overlap_lab.loaders.kineto_devices import fill_devices, part_merged_devices
 from overlap_lab.loaders.kineto_events import read_events
-from overlap_lab.loaders.kineto_header import facts_of, source_of
+from overlap_lab.loaders.kineto_header import base_ns_of, facts_of, source_of
 from overlap_lab.loaders.kineto_rows import KinetoRows, kineto_rows
 from overlap_lab.loaders.kineto_trace import ordered_trace
-from overlap_lab.loaders.numbers import integer
 from overlap_lab.schema import ABSENT_PROCESS, Kind
 from overlap_lab.trace import Trace
 
@@ -46,7 +45,7 @@ def read_kineto(path: Path) -> Trace:
     findings = Findings()
     events = read_events(path, findings)
     facts = facts_of(events)
-    base_ns = integer(events.header.get("baseTimeNanoseconds"), 0)
+    base_ns = base_ns_of(events.header, findings)
     rows = kineto_rows(path, events.parser, base_ns, findings)
     _complete(rows, findings)
     source = source_of(path, events.header, facts, rows, findings)

@@ -18,7 +18,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from overlap_lab.loaders.building import Findings
-from overlap_lab.loaders.chrome_json import EVENTS_KEY, cut_before_events, not_utf8, read_chrome_json
+from overlap_lab.loaders.chrome_json import (
+    EVENTS_KEY,
+    NO_EVENTS,
+    cut_before_events,
+    not_utf8,
+    read_chrome_json,
+)
 from overlap_lab.loaders.content import Unpacked, opened, plain_bytes
 from overlap_lab.loaders.event_handover import hand_over
 from overlap_lab.loaders.event_steps import (
@@ -214,6 +220,7 @@ class _Reading:
         if event is not None:
             hand_over(event, self._parser)
         self._feed.use(len(text[:end].encode()))
+        self._parser.any_commas = steps.odd_commas > 0
         self._parser.resume()
         return step in (Step.EVENT, Step.SKIPPED)
 
@@ -225,7 +232,11 @@ class _Reading:
                 raise _TooOdd
             parser.lenient = True
             self._steps = EventSteps(
-                self._path.name, EVENT_KEYS, self.findings, long_events=parser.long_events
+                self._path.name,
+                EVENT_KEYS,
+                self.findings,
+                long_events=parser.long_events,
+                first=not parser.events,
             )
         return self._steps
 
@@ -253,18 +264,21 @@ class _Reading:
         events = whole.pop("traceEvents", None) if isinstance(whole, dict) else whole
         if events != [_EVENTS]:
             raise _TooOdd  # these are not the events that count
-        self.findings.count(Fault.ROWS_SKIPPED, self._parser.skipped)
+        self.findings.skip(self._parser.skipped, NO_EVENTS)
         self._count_repaired(self._parser.repaired + objects.repaired + self._left_out)
         return whole if isinstance(whole, dict) else {}
 
     def _damaged(self, head: str, tail: str, steps: EventSteps) -> Event:
-        self._count_repaired(self._parser.repaired + steps.repaired)
         header: Event = {}
         if not _LIST.fullmatch(head.encode()):
             key = EVENTS_KEY.search(head)
             if key is None or key.end() != len(head):
                 raise _TooOdd
             header = steps.header(head[: key.start()], tail, lambda: self._place_of(None)[0])
+        else:
+            steps.rest(tail)
+        self._count_repaired(self._parser.repaired + steps.repaired)
+        self.findings.count(Fault.ROWS_REPAIRED, self._parser.odd_commas)
         if not self._parser.events and Fault.TRUNCATED in self.findings.faults:
             raise cut_before_events(self._path, self._place_of(None)[1])
         return header

@@ -17,10 +17,10 @@ from overlap_lab.loaders.kineto_raw import decoded
 from overlap_lab.loaders.kineto_rows import KinetoRows
 from overlap_lab.loaders.numbers import integer
 from overlap_lab.loaders.origin import facts_in
-from overlap_lab.schema import ABSENT_DEVICE, DEVICE_KINDS, ORIGIN_KEY, Fault, Kind
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, DEVICE_KINDS, ORIGIN_KEY, Fault, Kind
 from overlap_lab.trace import Source
 
-__all__ = ["EventFacts", "facts_of", "source_of"]
+__all__ = ["EventFacts", "base_ns_of", "facts_of", "source_of"]
 
 _EPOCH_NS: Final = 10**18
 _TOOLS: Final = ("rocprofiler-sdk_version", "roctracer_version", "cupti_version")
@@ -88,6 +88,17 @@ def source_of(path: Path, header: Event, facts: EventFacts, found: KinetoRows, f
         notes=tuple(findings.notes),
     )
     return with_exported(read, header)
+
+
+def base_ns_of(header: Event, findings: Findings) -> int:
+    """What all times of the file are relative to, in ns; 0 where it does not say."""
+    given = header.get("baseTimeNanoseconds", 0)
+    base_ns = integer(given)
+    if base_ns != ABSENT:
+        return base_ns
+    findings.count(Fault.ROWS_REPAIRED)
+    findings.note("baseTimeNanoseconds is no number: times were read as if it were 0.")
+    return 0
 
 
 def _count_dropped(own: Mapping[str, str], findings: Findings) -> None:

@@ -11,12 +11,26 @@ import numpy as np
 
 from overlap_lab.loaders.building import Columns, Findings
 from overlap_lab.loaders.kineto_values import number_in, stream_in
-from overlap_lab.loaders.numbers import decimal_column, integer_column, unsigned_column
+from overlap_lab.loaders.numbers import (
+    decimal_column,
+    has_decimal_comma,
+    integer_column,
+    unsigned_column,
+)
 from overlap_lab.native import EventParser
 from overlap_lab.schema import ABSENT, Fault
 from overlap_lab.trace import Column
 
-__all__ = ["END", "UNKNOWN", "UNUSED", "RawEvents", "decoded", "joined", "raw_events"]
+__all__ = [
+    "END",
+    "UNKNOWN",
+    "UNUSED",
+    "RawEvents",
+    "decoded",
+    "joined",
+    "raw_events",
+    "tell_decimal_commas",
+]
 
 END: Final = 253
 UNUSED: Final = 254
@@ -99,8 +113,8 @@ def decoded(token: str) -> Any:
     return _DECODER.decode(token)
 
 
-def raw_events(parser: EventParser) -> RawEvents:
-    """What the parser has read; it is empty afterwards."""
+def raw_events(parser: EventParser, findings: Findings) -> RawEvents:
+    """What the parser has read; it is empty afterwards. What was repaired in it goes to `findings`."""
     columns: Columns = parser.columns()
     raw = RawEvents(
         columns=columns,
@@ -112,10 +126,24 @@ def raw_events(parser: EventParser) -> RawEvents:
         begins=columns.pop("begins"),
         ends=columns.pop("ends"),
     )
+    commas: list[Column] = []
     for key, (rows, tokens) in raw.odd.items():
         distinct, each = np.unique(tokens, return_inverse=True)
-        _resolve(raw, key, rows, [decoded(raw.tokens[token]) for token in distinct.tolist()], each)
+        values = [decoded(raw.tokens[token]) for token in distinct.tolist()]
+        _resolve(raw, key, rows, values, each)
+        if key in ("start", "duration"):
+            with_comma = np.array([has_decimal_comma(value) for value in values], bool)[each]
+            used = True if key == "start" else ~np.isin(rows, raw.begins)
+            commas.append(rows[with_comma & used])
+    tell_decimal_commas(np.unique(np.concatenate(commas)).size if commas else 0, findings)
     return raw
+
+
+def tell_decimal_commas(count: int, findings: Findings) -> None:
+    """Count the events in whose times a comma stood for the point."""
+    if count:
+        findings.count(Fault.ROWS_REPAIRED, count)
+        findings.note(f"Times of {count} events have a decimal comma, which was read as a point.")
 
 
 def _resolve(raw: RawEvents, key: str, rows: Column, values: Sequence[Any], each: Column) -> None:

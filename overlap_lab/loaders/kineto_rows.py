@@ -86,7 +86,7 @@ def kineto_rows(path: Path, parser: EventParser, base_ns: int, findings: Finding
     """
     counts = parser.category_counts()
     categories, any_start = parser.categories(), parser.any_start
-    raw = raw_events(parser)
+    raw = raw_events(parser, findings)
     events = joined(raw, findings)
     kinds = raw.columns["kind"] if events is None else raw.columns["kind"][events]
     unknown = dict(zip(categories, counts.tolist(), strict=True))

@@ -69,6 +69,7 @@ def read_nsys(path: Path) -> Trace:
             raise BrokenTrace(f"{path}: no CUDA or NVTX events; record with nsys profile --trace=cuda,nvtx")
         note_unmerged_log(path, findings)
         _complete(rows, findings)
+        _note_losses(tables, findings)
         source = _source(path, tables, target, rows, findings)
     return builder.build(rows, source)
 
@@ -125,7 +126,6 @@ def _complete(rows: GatheredRows, findings: Findings) -> None:
 
 
 def _source(path: Path, tables: NsysTables, target: Target, rows: GatheredRows, findings: Findings) -> Source:
-    _note_losses(tables, findings)
     process, stream = (rows.added_as((*DEVICE_KINDS, Kind.SYNC), name) for name in ("process", "stream"))
     null, free = stream_kinds(tables, process, stream, findings)
     said: dict[str, str] = {}
@@ -135,6 +135,8 @@ def _source(path: Path, tables: NsysTables, target: Target, rows: GatheredRows, 
     [started] = tables.integers("TARGET_INFO_SESSION_START_TIME", "utcEpochNs")
     if started.size and started[0] != ABSENT:
         metadata["session_start_utc_ns"] = str(started[0])
+    processes = _processes(tables, rows)
+    tables.tell_replaced(findings)
     return Source(
         files=(str(path),),
         format="nsys",
@@ -142,7 +144,7 @@ def _source(path: Path, tables: NsysTables, target: Target, rows: GatheredRows, 
         tool=" ".join(["Nsight Systems", said.get("EXPORT_PRODUCT_VERSION", "")]).strip(),
         clock="nsys-session",
         devices=target.named(distinct_numbers(rows.added_as(DEVICE_KINDS, "device"))),
-        processes=_processes(tables, rows),
+        processes=processes,
         null_streams=null,
         nonblocking_streams=free,
         metadata=metadata,

@@ -11,13 +11,15 @@ from typing import Any, Final
 import numpy as np
 
 from overlap_lab.loaders.alike import NO_TEXT, Coded, CodedNumbers, gathered, together
+from overlap_lab.loaders.building import Findings
+from overlap_lab.loaders.numbers import integer_column
 from overlap_lab.loaders.sqlite_columns import (
     Cell,
     TableColumns,
     query_columns,
     table_columns,
 )
-from overlap_lab.loaders.sqlite_file import columns_in, tables_in, uri_of
+from overlap_lab.loaders.sqlite_file import columns_in, note_faulty, tables_in, tell_replaced, uri_of
 from overlap_lab.schema import ABSENT
 from overlap_lab.trace import Column
 
@@ -41,7 +43,7 @@ class NsysTables:
         return table in self._tables
 
     def integers(self, table: str, *names: str) -> tuple[Column, ...]:
-        """One int64 column per name, in the order of rows; ABSENT for NULL and for missing columns."""
+        """One int64 column per name, in the order of rows; ABSENT for no number and for missing columns."""
         found = self._compiled(table, dict.fromkeys(names, Cell.CAST))
         return tuple(found.numbers.values()) if found else self._plain_integers(table, names)
 
@@ -62,15 +64,20 @@ class NsysTables:
         )
 
     def _plain_integers(self, table: str, names: tuple[str, ...]) -> tuple[Column, ...]:
-        cells = ", ".join(f"IFNULL(CAST({each} AS INTEGER), ?)" for each in self._cells(table, names))
-        rows = self._rows(table, cells, (ABSENT,) * len(names))
-        matrix = np.array(rows, np.int64).reshape(len(rows), len(names))
-        return tuple(np.ascontiguousarray(matrix.T))
+        # Not a plain CAST: text that is no number would be a 0 that nobody wrote.
+        cells = ", ".join(
+            f"CASE typeof({each}) WHEN 'text' THEN {each} WHEN 'blob' THEN NULL "
+            f"ELSE CAST({each} AS INTEGER) END"
+            for each in self._cells(table, names)
+        )
+        rows = self._rows(table, cells)
+        columns = zip(*rows, strict=True) if rows else [()] * len(names)
+        return tuple(integer_column(column) for column in columns)
 
     def texts(self, table: str, *names: str) -> tuple[list[str], ...]:
         """One list of text per name, in the order of rows; empty text for NULL and for missing columns."""
         cells = ", ".join(f"IFNULL(CAST({each} AS TEXT), '')" for each in self._cells(table, names))
-        rows = self._rows(table, cells, ())
+        rows = self._rows(table, cells)
         return tuple(map(list, zip(*rows, strict=True))) if rows else tuple([] for _ in names)
 
     def strings(self, ids: Column) -> dict[int, str]:
@@ -103,6 +110,10 @@ class NsysTables:
         own = {n: symbol for n, symbol in zip(numbers, symbols, strict=True) if symbol}
         return own or dict(default)
 
+    def tell_replaced(self, findings: Findings) -> None:
+        """Count the texts read so far in which bytes were replaced."""
+        tell_replaced(self._connection, self._path, findings)
+
     def _cells(self, table: str, names: tuple[str, ...]) -> list[str]:
         present = {name.lower() for name in columns_in(self._connection, table)}
         return [f'"{name}"' if name.lower() in present else "NULL" for name in names]
@@ -117,13 +128,16 @@ class NsysTables:
         if found is None:
             query = f'SELECT {", ".join(self._cells(table, tuple(here)))} FROM "{table}"'  # noqa: S608 as in _rows
             found = query_columns(uri_of(self._path), query, here)
-        return found and found.with_absent(cells)
+        if found is None:
+            return None
+        note_faulty(self._connection, found.faulty)
+        return found.with_absent(cells)
 
-    def _rows(self, table: str, cells: str, parameters: tuple[int, ...]) -> list[tuple[Any, ...]]:
+    def _rows(self, table: str, cells: str) -> list[tuple[Any, ...]]:
         if not self.has(table):
             return []
         query = f'SELECT {cells} FROM "{table}"'  # noqa: S608 names are this package's own
-        return self._connection.execute(query, parameters).fetchall()
+        return self._connection.execute(query).fetchall()
 
 
 def known_ids(ids: Column) -> Column:

@@ -14,7 +14,7 @@ import numpy as np
 from overlap_lab.schema import ABSENT
 from overlap_lab.trace import Column
 
-__all__ = ["decimal_column", "integer", "integer_column", "unsigned_column"]
+__all__ = ["decimal_column", "has_decimal_comma", "integer", "integer_column", "unsigned_column"]
 
 _WIDTH: Final = 32
 _DIGITS: Final = 40
@@ -78,6 +78,11 @@ def _slow_decimal(value: object, decimals: int) -> int:
     except (InvalidOperation, ValueError):
         return ABSENT
     return scaled if _INT64.min < scaled <= _INT64.max else ABSENT
+
+
+def has_decimal_comma(value: object) -> bool:
+    """Whether `decimal_column` reads a comma in this number as a point."""
+    return isinstance(value, str) and "," in value and decimal_column([value])[0] != ABSENT
 
 
 def integer(value: object, absent: int = ABSENT) -> int:

@@ -21,7 +21,14 @@ from overlap_lab.loaders.rocpd_part import Provenance
 from overlap_lab.loaders.rocpd_rows import ColumnPart
 from overlap_lab.loaders.rocpd_tables import GuidTables, part_tables
 from overlap_lab.loaders.sqlite_columns import TableColumns
-from overlap_lab.loaders.sqlite_file import SQLITE, note_unmerged_log, read_only, tables_in
+from overlap_lab.loaders.sqlite_file import (
+    SQLITE,
+    note_faulty,
+    note_unmerged_log,
+    read_only,
+    tables_in,
+    tell_replaced,
+)
 from overlap_lab.loaders.sqlite_stored import Queries
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, DEVICE_KINDS
 from overlap_lab.trace import Source, Trace
@@ -47,7 +54,7 @@ def read_rocpd(path: Path) -> Trace:
     findings = Findings()
     note_unmerged_log(path, findings)
     with read_only(path) as connection:
-        return _trace(part_tables(connection), (str(path),), findings, path)
+        return _trace(part_tables(connection), (str(path),), findings, (path, connection))
 
 
 def connection_of(source: object) -> Queries | None:
@@ -88,16 +95,21 @@ def _add(part: ColumnPart, large: dict[str, TableColumns] | None) -> None:
 
 
 def _trace(
-    parts: Iterable[GuidTables], files: tuple[str, ...], findings: Findings, path: Path | None = None
+    parts: Iterable[GuidTables],
+    files: tuple[str, ...],
+    findings: Findings,
+    file: tuple[Path, sqlite3.Connection] | None = None,
 ) -> Trace:
-    """The trace of these parts; `path` is of the one file that holds them, where there is one."""
+    """The trace of these parts; `file` is the one that holds them, where there is one."""
     builder = TraceBuilder()
     provenance = Provenance()
     for number, tables in enumerate(parts):
-        _add(
-            ColumnPart(number, tables, builder, provenance, findings),
-            large_tables(path, tables) if path else None,
-        )
+        large = large_tables(file[0], tables) if file else None
+        if file and large:
+            note_faulty(file[1], *(columns.faulty for columns in large.values()))
+        _add(ColumnPart(number, tables, builder, provenance, findings), large)
+    if file:
+        tell_replaced(file[1], file[0], findings)
     rows = builder.ordered()
     if not rows["kind"].size:
         raise BrokenTrace(

@@ -25,7 +25,7 @@ from overlap_lab.loaders.rocprof_json_names import (
     objects,
     shortened,
 )
-from overlap_lab.schema import ABSENT, Fault, Kind
+from overlap_lab.schema import ABSENT, Kind
 from overlap_lab.trace import Column
 
 __all__ = ["ProcessRecords"]
@@ -65,8 +65,8 @@ class ProcessRecords:
     def _records(self, name: str) -> list[Event]:
         given = self._lists.get(name)
         records = objects(given)
-        lost = len(given) - len(records) if isinstance(given, list) else 0
-        self._findings.count(Fault.ROWS_SKIPPED, lost)
+        lost = len(given) - len(records) if isinstance(given, list) else given not in (None, {})
+        self._findings.skip(lost, f"values of {name} that are no records")
         return records
 
     def _shared(self, records: list[Event]) -> Columns:

@@ -6,7 +6,6 @@ record and each other key as a whole: a record is repaired, or skipped and count
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,20 +13,19 @@ from typing import Any, Final
 
 from overlap_lab.errors import BrokenTrace
 from overlap_lab.loaders.building import Findings
+from overlap_lab.loaders.event_steps import REPEATED_KEYS
 from overlap_lab.loaders.json_list import ObjectList
-from overlap_lab.loaders.json_text import Event, collector_paused, decoded_text
+from overlap_lab.loaders.json_text import Event, Objects, collector_paused, decoded_text, is_sound_gap
 from overlap_lab.schema import Fault
 
 __all__ = ["ROOT_KEY", "read_processes"]
 
 ROOT_KEY: Final = "rocprofiler-sdk-tool"
 _ROOT: Final = re.compile(rf'\s*\{{\s*"{ROOT_KEY}"\s*:\s*')
-_KEY: Final = re.compile(r'[\s,]*"([^"\\]{0,200})"\s*:\s*')
-_OPENING: Final = re.compile(r"[\s,]*\{")
-_CLOSING: Final = re.compile(r"[\s,]*\}")
+_GAP: Final = re.compile(r"[\s,]*")
+_KEY: Final = re.compile(r'"([^"\\]{0,200})"\s*:\s*')
 _MAX_BROKEN_VALUES: Final = 100
 """Each costs the parser a look at the whole text before it."""
-_END: Final = re.compile(r"[\s,]*\]?[\s,]*\}")
 _RECORD_KEYS: Final = "size|kind|operation|thread_id|correlation_id|start_timestamp"
 _NEXT_KEY: Final = re.compile(
     r',\s*(?="(?:metadata|agents|counters|strings|code_objects|kernel_symbols|host_functions|summary'
@@ -42,16 +40,22 @@ def read_processes(path: Path, content: bytes, findings: Findings) -> list[Event
         findings.count(Fault.ROWS_REPAIRED)
         findings.note(f"{path.name}: bytes that are not UTF-8 were replaced.")
     with collector_paused():
+        objects = Objects()
         try:
-            items = _decoder(strict=True).decode(text)[ROOT_KEY]
+            items = objects.decoder(strict=True).decode(text)[ROOT_KEY]
         except (ValueError, RecursionError):
             return _Walker(path, text, findings).read()
+        _tell_repeated(objects.repaired, findings)
     given = items if isinstance(items, list) else [items]
-    return [item for item in given if isinstance(item, dict)]
+    processes = [item for item in given if isinstance(item, dict)]
+    findings.skip(len(given) - len(processes), "processes that are none")
+    return processes
 
 
-def _decoder(*, strict: bool) -> json.JSONDecoder:
-    return json.JSONDecoder(parse_float=str, parse_constant=lambda _: None, strict=strict)
+def _tell_repeated(count: int, findings: Findings) -> None:
+    if count:
+        findings.count(Fault.ROWS_REPAIRED, count)
+        findings.note(REPEATED_KEYS)
 
 
 class _Walker:
@@ -61,22 +65,27 @@ class _Walker:
         self._path = path
         self._text = text
         self._findings = findings
-        self._decoders = (_decoder(strict=True), _decoder(strict=False))
+        self._objects = Objects()
+        self._strict = self._objects.decoder(strict=True)
+        self._lenient = self._objects.decoder(strict=False)
         self._records = 0
         self._patience = _MAX_BROKEN_VALUES
+        self._told_commas = False
 
     def read(self) -> list[Event]:
         """The objects, as far as they can be read."""
         root = _ROOT.match(self._text)
         at = root.end() if root else 0
-        at += self._text[at : at + 1] == "["
+        is_list = self._text[at : at + 1] == "["
+        at += is_list
         found: list[Event] = []
-        while opening := _OPENING.match(self._text, at):
+        while (begin := self._behind_gap(at)) < len(self._text) and self._text[begin] == "{":
+            self._judge_commas(at, begin, comma=bool(found))
             process: Event = {}
             found.append(process)
-            at = self._members(opening.end(), process, self._value)
-        if not _END.match(self._text, at):
-            self._cut_off(at)
+            at = self._members(begin + 1, process, self._value)
+        self._close(at, "]}" if is_list else "}")
+        _tell_repeated(self._objects.repaired, self._findings)
         if not self._records:
             raise BrokenTrace(
                 f"{self._path}: broken JSON at {self._place(at)}, before the first whole record"
@@ -85,10 +94,44 @@ class _Walker:
 
     def _members(self, at: int, into: Event, value: Callable[[str, int], tuple[Any, int]]) -> int:
         """Read `"key": value` from behind the opening brace; returns the offset behind the closing one."""
-        while key := _KEY.match(self._text, at):
+        first = True
+        while key := _KEY.match(self._text, self._behind_gap(at)):
+            self._judge_commas(at, key.start(), comma=not first)
+            self._objects.repaired += key[1] in into
+            first = False
             into[key[1]], at = value(key[1], key.end())
-        closing = _CLOSING.match(self._text, at)
-        return closing.end() if closing else at
+        begin = self._behind_gap(at)
+        if self._text[begin : begin + 1] != "}":
+            return at
+        self._judge_commas(at, begin, comma=False)
+        return begin + 1
+
+    def _close(self, at: int, brackets: str) -> None:
+        """Judge what stands behind all processes."""
+        for bracket in brackets:
+            begin = self._behind_gap(at)
+            if self._text[begin : begin + 1] != bracket:
+                self._cut_off(at)
+                return
+            self._judge_commas(at, begin, comma=False)
+            at = begin + 1
+        if self._text[at:].strip():
+            self._cut_off(at)
+
+    def _behind_gap(self, at: int) -> int:
+        gap = _GAP.match(self._text, at)
+        return gap.end() if gap else at
+
+    def _judge_commas(self, at: int, end: int, *, comma: bool) -> None:
+        """Count a comma that is missing, or too many."""
+        if is_sound_gap(self._text[at:end], comma=comma):
+            return
+        self._findings.count(Fault.ROWS_REPAIRED)
+        if not self._told_commas:
+            self._told_commas = True
+            self._findings.note(
+                f"{self._path.name}: commas are missing or too many, the first at {self._place(at)}."
+            )
 
     def _value(self, key: str, at: int) -> tuple[Any, int]:
         if key.endswith("_records") and self._text[at : at + 1] == "{":
@@ -99,24 +142,44 @@ class _Walker:
                 f"{self._path}: broken JSON: over {_MAX_BROKEN_VALUES} values cannot be read, "
                 f"the last at {self._place(at)}"
             )
-        for decoder in self._decoders:
+        for decoder in (self._strict, self._lenient):
+            before = self._objects.repaired
             try:
                 found, end = decoder.raw_decode(self._text, at)
             except (ValueError, RecursionError):
+                self._objects.forget(before)
                 continue
+            if decoder is self._lenient:
+                self._tell_control_characters(found, at)
             self._records += len(found) if isinstance(found, list) else 0
             return found, end
         self._patience -= 1
         if self._text[at : at + 1] == "[":
             records = ObjectList(self._path, self._text, _RECORD_KEYS, self._findings)
             end = records.read(at + 1)
-            self._findings.count(Fault.ROWS_REPAIRED, records.mended)
+            _tell_repeated(records.mended, self._findings)
             self._records += len(records.found)
             return records.found, end
         self._findings.count(Fault.ROWS_REPAIRED)
         self._findings.note(f"{self._path.name}: {key!r} at {self._place(at)} cannot be read.")
         following = _NEXT_KEY.search(self._text, at)
         return None, following.start() if following else len(self._text)
+
+    def _tell_control_characters(self, found: Any, at: int) -> None:
+        """Count a value that only the lenient parser reads; of a list, those of its items."""
+        self._findings.note(
+            f"{self._path.name}: control characters in text were kept, the first behind {self._place(at)}."
+        )
+        count, at, before = 0, at + 1, self._objects.repaired
+        for _ in found if isinstance(found, list) else ():
+            at = self._behind_gap(at)
+            try:
+                _, at = self._strict.raw_decode(self._text, at)
+            except ValueError:
+                _, at = self._lenient.raw_decode(self._text, at)
+                count += 1
+        self._objects.forget(before)
+        self._findings.count(Fault.ROWS_REPAIRED, max(count, 1))
 
     def _cut_off(self, at: int) -> None:
         if Fault.TRUNCATED not in self._findings.faults:

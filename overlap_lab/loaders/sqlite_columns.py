@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +34,8 @@ class TableColumns:
     numbers: dict[str, Column]
     few: dict[str, CodedNumbers]
     texts: dict[str, Coded]
+    faulty: set[bytes] = field(default_factory=set)
+    """Texts that are not UTF-8, whose bytes were replaced."""
 
     def __getitem__(self, name: str) -> Column:
         return self.numbers[name]
@@ -54,8 +56,11 @@ class TableColumns:
         """These columns, and those of `cells` that are not here without cells."""
         here = {**self.numbers, **self.few, **self.texts}
         other = self.absent({name: cell for name, cell in cells.items() if name not in here}, self.rows)
-        return TableColumns(
-            self.rows, self.numbers | other.numbers, self.few | other.few, self.texts | other.texts
+        return replace(
+            self,
+            numbers=self.numbers | other.numbers,
+            few=self.few | other.few,
+            texts=self.texts | other.texts,
         )
 
 
@@ -95,7 +100,9 @@ def _found(cells: Mapping[str, Cell], columns: Sequence[Any] | None) -> TableCol
     found = TableColumns(len(columns[0][0] if isinstance(columns[0], tuple) else columns[0]), {}, {}, {})
     for (name, cell), column in zip(cells.items(), columns, strict=True):
         if cell == Cell.TEXT:
-            found.texts[name] = Coded(*column)
+            codes, texts, faulty = column
+            found.texts[name] = Coded(codes, texts)
+            found.faulty.update(faulty)
         elif cell == Cell.CODED:
             found.few[name] = CodedNumbers(*column)
         else:

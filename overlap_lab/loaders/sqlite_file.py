@@ -12,7 +12,18 @@ from overlap_lab.errors import BrokenTrace
 from overlap_lab.loaders.building import Findings
 from overlap_lab.schema import Fault
 
-__all__ = ["IS_STORED", "SQLITE", "columns_in", "note_unmerged_log", "read_only", "tables_in", "uri_of"]
+__all__ = [
+    "IS_STORED",
+    "SQLITE",
+    "Texts",
+    "columns_in",
+    "note_faulty",
+    "note_unmerged_log",
+    "read_only",
+    "tables_in",
+    "tell_replaced",
+    "uri_of",
+]
 
 SQLITE: Final = b"SQLite format 3\0"
 IS_STORED: Final = "type = 'table' AND rootpage > 0"
@@ -32,7 +43,7 @@ def read_only(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         connection = sqlite3.connect(uri_of(path), uri=True)
         try:
-            connection.text_factory = _text
+            connection.text_factory = Texts()
             yield connection
         finally:
             connection.close()
@@ -58,8 +69,33 @@ def _check_length(path: Path) -> None:
             )
 
 
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace")
+class Texts:
+    """Decodes text; bytes that are not UTF-8 are replaced."""
+
+    def __init__(self) -> None:
+        self.faulty: set[bytes] = set()
+        """The texts that have such bytes."""
+
+    def __call__(self, raw: bytes) -> str:
+        """The text of these bytes."""
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            self.faulty.add(raw)
+            return raw.decode("utf-8", "replace")
+
+
+def note_faulty(connection: sqlite3.Connection, *texts: set[bytes]) -> None:
+    """Add texts that another reader of the file has met, and that are not UTF-8."""
+    connection.text_factory.faulty.update(*texts)
+
+
+def tell_replaced(connection: sqlite3.Connection, path: Path, findings: Findings) -> None:
+    """Count the texts read so far in which bytes were replaced."""
+    faulty = connection.text_factory.faulty
+    if faulty:
+        findings.count(Fault.ROWS_REPAIRED, len(faulty))
+        findings.note(f"{path.name}: bytes that are not UTF-8 were replaced in {len(faulty)} texts.")
 
 
 def tables_in(connection: sqlite3.Connection) -> tuple[str, ...]:

@@ -91,7 +91,10 @@ nb::object long_values(nb::handle text, size_t least) {
   {
     nb::gil_scoped_release released;
     const size_t size = lent.size() - kMembersMargin;
-    whole = long_members(lent.data(), size, least, fastest_path(), found);
+    const Task search = [&](const Stop& stop) {
+      whole = long_members(lent.data(), size, least, fastest_path(), found, stop);
+    };
+    run_tasks({search}, ask_for_signals);
   }
   if (!whole) return nb::none();
   nb::list values;
@@ -177,10 +180,12 @@ void add_parser(nb::module_& m) {
       .def("process_names", &process_names)
       .def_prop_ro("state", &EventParser::state)
       .def_rw("lenient", &EventParser::lenient)
+      .def_rw("any_commas", &EventParser::any_commas)
       .def_rw("count_replaced", &EventParser::count_replaced)
       .def_ro("events", &EventParser::events)
       .def_ro("repaired", &EventParser::repaired)
       .def_ro("replaced", &EventParser::replaced)
+      .def_ro("odd_commas", &EventParser::odd_commas)
       .def_ro("skipped", &EventParser::skipped)
       .def_ro("longest", &EventParser::longest)
       .def_ro("long_events", &EventParser::long_events)

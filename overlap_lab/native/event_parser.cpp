@@ -9,9 +9,10 @@ namespace {
 
 constexpr size_t kMargin = 64;  // bytes behind a piece that may be looked at
 
-bool separates(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f) || c == ',';
-}
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/// What Python has for blank beside what JSON has.
+bool is_odd_blank(char c) { return c == '\v' || c == '\f' || (c >= 0x1c && c <= 0x1f); }
 
 bool follows_event(char c) {
   return c == ',' || c == ']' || c == '\n' || c == '\r' || c == ' ' || c == '\t';
@@ -73,12 +74,13 @@ size_t EventParser::parse_piece(const char* text, size_t size, bool last, size_t
 }
 
 /// Reads one item with the comma before it; returns its end, nullptr where more text is wanted.
-const char* EventParser::item(const char* at, bool last) {
-  bool comma = false;
-  const char* begin = lenient ? separators_end(at, comma) : comma_end(at, comma);
-  if (begin >= reader_.end()) return last ? stop(at) : nullptr;
-  const bool may_close = first_ || !comma;
-  const bool may_follow = first_ || comma || lenient;
+const char* EventParser::item(const char* from, bool last) {
+  const char* at = reader_.blank(from);  // so that blanks without an end take no memory
+  const Gap gap = any_commas ? any_gap(at) : comma_at(at);
+  const char* begin = gap.end;
+  if (begin >= reader_.end()) return last ? stop(at) : at == from ? nullptr : at;
+  const bool may_close = any_commas ? begin == reader_.blank(at) : !gap.comma;
+  const bool may_follow = any_commas || gap.comma != first_;
   if (*begin == ']' && may_close) {
     state_ = State::closed;
     return begin + 1;
@@ -91,20 +93,33 @@ const char* EventParser::item(const char* at, bool last) {
   }
   const char* end = begin;
   const Outcome outcome = *begin == '{' ? event(begin, end, last) : other_item(end);
-  if (outcome == Outcome::whole) return end;
+  if (outcome == Outcome::whole) {
+    odd_commas += gap.odd ? 1 : 0;
+    return end;
+  }
   return outcome == Outcome::cut && !last ? nullptr : stop(at);
 }
 
-const char* EventParser::comma_end(const char* at, bool& comma) const {
+EventParser::Gap EventParser::comma_at(const char* at) const {
   at = reader_.blank(at);
-  comma = behind_comma_ || reader_.peek(at) == ',';
-  if (behind_comma_) return at;
-  return comma ? reader_.blank(at + 1) : at;
+  if (behind_comma_) return {at, true};
+  if (reader_.peek(at) != ',') return {at, false};
+  return {reader_.blank(at + 1), true};
 }
 
-const char* EventParser::separators_end(const char* at, bool& comma) const {
-  for (; at < reader_.end() && separates(*at); ++at) comma |= *at == ',';
-  return at;
+EventParser::Gap EventParser::any_gap(const char* at) const {
+  size_t commas = 0;
+  bool odd = false;
+  for (; at < reader_.end(); ++at) {
+    if (*at == ',') {
+      ++commas;
+    } else if (is_odd_blank(*at)) {
+      odd = true;
+    } else if (!is_blank(*at)) {
+      break;
+    }
+  }
+  return {at, commas != 0, odd || commas != (first_ ? 0 : 1)};
 }
 
 Outcome EventParser::event(const char* begin, const char*& end, bool last) {
@@ -146,7 +161,7 @@ void EventParser::keep(const Event& event) {
 
 void EventParser::restart(bool behind_comma) {
   table.clear();
-  events = repaired = replaced = skipped = longest = long_events = 0;
+  events = repaired = replaced = odd_commas = skipped = longest = long_events = 0;
   state_ = State::reading;
   piece_ = kPiece;
   first_ = !behind_comma;

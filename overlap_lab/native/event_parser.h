@@ -52,19 +52,26 @@ class EventParser {
 
   State state() const { return state_; }
   Path path() const { return path_; }
-  void resume() { state_ = State::reading; }
+  /// Read on behind an item that was judged elsewhere.
+  void resume() {
+    state_ = State::reading;
+    first_ = false;
+  }
 
-  /// Whether commas between events may be missing or too many, as where a damaged list is read on.
+  /// Whether only events are read that are not long, as where a damaged list is read on.
   bool lenient = false;
+  /// Whether commas between events may be missing or too many.
+  bool any_commas = false;
   /// Whether to count events with a replacement character in them.
   bool count_replaced = false;
 
   EventTable table;
   uint64_t events = 0;
-  uint64_t repaired = 0;  // objects with repeated keys or NaN
-  uint64_t replaced = 0;  // events with a replacement character
-  uint64_t skipped = 0;   // items that are no objects
-  uint64_t longest = 0;   // bytes of the longest event
+  uint64_t repaired = 0;    // objects with repeated keys or NaN
+  uint64_t replaced = 0;    // events with a replacement character
+  uint64_t odd_commas = 0;  // events before which commas were missing or too many
+  uint64_t skipped = 0;     // items that are no objects
+  uint64_t longest = 0;     // bytes of the longest event
   uint64_t long_events = 0;
   PartsUsed parts;
   static constexpr uint64_t kLong = 1 << 16;
@@ -75,9 +82,16 @@ class EventParser {
 
  private:
   size_t parse_piece(const char* text, size_t size, bool last, size_t limit);
-  const char* item(const char* at, bool last);
-  const char* comma_end(const char* at, bool& comma) const;
-  const char* separators_end(const char* at, bool& comma) const;
+  /// What stands before an item.
+  struct Gap {
+    const char* end;
+    bool comma;
+    bool odd = false;  // not as between two items of a list
+  };
+
+  const char* item(const char* from, bool last);
+  Gap comma_at(const char* at) const;
+  Gap any_gap(const char* at) const;
   Outcome event(const char* begin, const char*& end, bool last);
   Outcome other_item(const char*& end);
   const char* stop(const char* at);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "structure.h"
+#include "threads.h"
 
 namespace overlap_native {
 
@@ -22,7 +23,8 @@ constexpr size_t kMembersMargin = 64;
 
 /// Finds the values of at least `least` bytes in the object that `text` is, not those within them.
 /// False where the text is not UTF-8, not an object that Python's strict parser reads, or longer
-/// than offsets go.
-bool long_members(const char* text, size_t size, size_t least, Path path, LongMembers& found);
+/// than offsets go; also where `stop` was asked.
+bool long_members(const char* text, size_t size, size_t least, Path path, LongMembers& found,
+                  const Stop& stop);
 
 }  // namespace overlap_native

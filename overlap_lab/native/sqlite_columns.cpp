@@ -80,7 +80,7 @@ class Query {
 bool add_number(const SqliteLibrary& library, Statement* row, int at, SqlColumn& column) {
   const int type = library.column_type(row, at);
   const bool none = type == kSqliteNull, cast = column.cell == Cell::cast;
-  if (!none && (cast ? type == kSqliteBlob : type != kSqliteInteger)) return false;
+  if (!none && type != kSqliteInteger && !(cast && type == kSqliteFloat)) return false;
   const int64_t value = none ? kAbsent : library.column_int64(row, at);
   if (column.cell == Cell::coded) {
     column.texts.codes.push(column.few.code_of(value));

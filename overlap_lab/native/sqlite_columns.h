@@ -17,7 +17,7 @@ namespace overlap_native {
 /// it means is for another reader to judge.
 enum class Cell {
   integer,  // integers, and NULL as kAbsent
-  cast,     // what CAST(... AS INTEGER) makes of numbers and text, and NULL as kAbsent
+  cast,     // what CAST(... AS INTEGER) makes of numbers, and NULL as kAbsent
   text,     // text, and NULL as kNoText
   coded,    // as integer, each distinct one once
 };

@@ -16,12 +16,31 @@ namespace overlap_native {
 
 namespace {
 
+/// The texts, and the bytes of those that are not UTF-8.
+std::pair<nb::list, nb::list> decoded_strictly(const Interned& from) {
+  nb::list all, faulty;
+  for (size_t code = 0; code < from.size(); ++code) {
+    const std::string_view text = from[code];
+    const auto size = static_cast<Py_ssize_t>(text.size());
+    PyObject* found = PyUnicode_DecodeUTF8(text.data(), size, "strict");
+    if (found != nullptr) {
+      all.append(nb::steal<nb::str>(found));
+    } else {
+      PyErr_Clear();
+      all.append(decoded(text));
+      faulty.append(nb::bytes(text.data(), text.size()));
+    }
+  }
+  return {all, faulty};
+}
+
 nb::object sql_columns(bool complete, std::vector<SqlColumn>& columns) {
   if (!complete) return nb::none();
   nb::list all;
   for (SqlColumn& column : columns) {
     if (column.cell == Cell::text) {
-      all.append(nb::make_tuple(taken(column.texts.codes), decoded(column.texts.texts)));
+      const auto [texts, faulty] = decoded_strictly(column.texts.texts);
+      all.append(nb::make_tuple(taken(column.texts.codes), texts, faulty));
     } else if (column.cell == Cell::coded) {
       all.append(nb::make_tuple(taken(column.texts.codes), taken(column.few.values)));
     } else {

@@ -133,7 +133,7 @@ Path fastest_path() {
   return fastest;
 }
 
-void scan(const char* text, size_t size, bool last, Path path, Structure& found) {
+void scan(const char* text, size_t size, bool last, Path path, Structure& found, const Stop* stop) {
   found.quotes.clear();
   found.faults.clear();
   found.escapes = false;
@@ -143,7 +143,7 @@ void scan(const char* text, size_t size, bool last, Path path, Structure& found)
   Masks batch[kBatch];
   Scan scan(text, size, last, found);
   const size_t whole = size / kBlock;
-  for (size_t done = 0; done < whole;) {
+  for (size_t done = 0; done < whole && !(stop != nullptr && stop->asked());) {
     const size_t count = std::min(whole - done, kBatch);
     masks(text + done * kBlock, count, batch);
     scan.blocks(batch, count);

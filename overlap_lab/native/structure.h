@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "column.h"
+#include "threads.h"
 
 namespace overlap_native {
 
@@ -27,7 +28,9 @@ struct Structure {
 };
 
 /// Scan `size` bytes that start outside of any string. `last`: no more text follows, so that a
-/// character cut off at the end is a fault and not the other half of the next piece.
-void scan(const char* text, size_t size, bool last, Path path, Structure& found);
+/// character cut off at the end is a fault and not the other half of the next piece. What was found
+/// is of no use where `stop` was asked.
+void scan(const char* text, size_t size, bool last, Path path, Structure& found,
+          const Stop* stop = nullptr);
 
 }  // namespace overlap_native

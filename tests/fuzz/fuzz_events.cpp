@@ -72,7 +72,7 @@ struct Reading {
 
 Reading started(const Settings& settings, Path path) {
   Reading reading{std::make_unique<EventParser>(path)};
-  reading.parser->lenient = settings.lenient();
+  reading.parser->lenient = reading.parser->any_commas = settings.lenient();
   reading.parser->count_replaced = settings.count_replaced();
   return reading;
 }

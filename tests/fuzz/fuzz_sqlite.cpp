@@ -110,8 +110,9 @@ bool takes(const Steps& steps, int at, Cell cell) {
   const int type = steps.type(at);
   if (type == overlap_native::kSqliteNull) return true;
   if (cell == Cell::text) return type == overlap_native::kSqliteText;
-  if (cell == Cell::cast) return type != overlap_native::kSqliteBlob;
-  return type == overlap_native::kSqliteInteger && steps.number(at) != overlap_native::kAbsent;
+  if (cell == Cell::cast && type == overlap_native::kSqliteFloat) return true;
+  if (type != overlap_native::kSqliteInteger) return false;
+  return cell == Cell::cast || steps.number(at) != overlap_native::kAbsent;
 }
 
 bool same_cell(const Steps& steps, int at, const SqlColumn& column, size_t row) {

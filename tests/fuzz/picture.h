@@ -35,8 +35,8 @@ class Picture {
   void add(uint64_t number) { text_.append(std::to_string(number)) += '\0'; }
 
   void counts(const overlap_native::EventParser& parser) {
-    for (const uint64_t count : {parser.events, parser.repaired, parser.replaced, parser.skipped,
-                                 parser.longest, parser.long_events}) {
+    for (const uint64_t count : {parser.events, parser.repaired, parser.replaced, parser.odd_commas,
+                                 parser.skipped, parser.longest, parser.long_events}) {
       add(count);
     }
     add(static_cast<uint64_t>(parser.state()));

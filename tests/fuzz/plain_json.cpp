@@ -19,7 +19,6 @@ int hex_value(char c) {
 
 bool PlainJson::list() {
   blank();
-  if (takes(',')) blank();
   if (takes(']')) return true;
   while (true) {
     const bool is_object = at_ < text_.size() && text_[at_] == '{';

@@ -15,8 +15,7 @@ class PlainJson {
   explicit PlainJson(std::string_view text, unsigned deepest = kDeepest)
       : text_(text), deepest_(deepest) {}
 
-  /// Reads the items of a list and the bracket that closes it; false where the text is no such. The
-  /// list may have been begun elsewhere, so that a comma may come first.
+  /// Reads the items of a list and the bracket that closes it; false where the text is no such.
   bool list();
 
   /// Reads one value that is all of the text.

@@ -18,7 +18,9 @@ from overlap_lab.loaders.chrome_json import read_chrome_json
 from overlap_lab.loaders.content import HEAD_BYTES, head, plain_bytes
 from overlap_lab.loaders.device_rows import adopt_processes, class_blit_kernels, fill_copies_from_calls
 from overlap_lab.loaders.json_text import Event
-from overlap_lab.loaders.numbers import decimal_column, integer
+from overlap_lab.loaders.kineto_header import base_ns_of
+from overlap_lab.loaders.kineto_raw import tell_decimal_commas
+from overlap_lab.loaders.numbers import decimal_column, has_decimal_comma
 from overlap_lab.schema import ABSENT, ABSENT_PROCESS, Fault, Kind
 from overlap_lab.trace import Column, Trace
 from tests.reference_readers import kineto_columns as columns_of
@@ -72,8 +74,9 @@ def read_kineto(path: Path) -> Trace:
     """The trace in a Kineto file, plain or gzip."""
     findings = Findings()
     document = read_chrome_json(path, plain_bytes(path), findings)
+    base_ns = base_ns_of(document.header, findings)
+    tell_decimal_commas(sum(map(_has_comma, document.events)), findings)
     by_kind = _sorted_by_kind(path, document.events, findings)
-    base_ns = integer(document.header.get("baseTimeNanoseconds"), 0)
     builder = TraceBuilder()
     labels: list[Column] = []
     for kind, events in by_kind.items():
@@ -93,6 +96,14 @@ def read_kineto(path: Path) -> Trace:
     _complete(rows, np.concatenate(labels), builder, findings)
     source = source_of(path, document.header, document.events, rows, findings)
     return builder.build(rows, source)
+
+
+def _has_comma(event: Event) -> bool:
+    """Whether a time of an event that may become a row is written with a decimal comma."""
+    if event.get("ph") in ("B", "E"):
+        return has_decimal_comma(event.get("ts"))
+    known = event.get("ph") == "X" and str(event.get("cat", "")).lower() in _KINDS
+    return known and any(has_decimal_comma(event.get(key)) for key in ("ts", "dur"))
 
 
 def _sorted_by_kind(path: Path, events: list[Event], findings: Findings) -> dict[Kind, list[Event]]:

@@ -145,6 +145,13 @@ def test_a_name_longer_than_any_buffer(tmp_path: Path) -> None:
     check_same(written(tmp_path, json.dumps(events).encode()))
 
 
+def test_blanks_without_an_end_are_not_kept() -> None:
+    parser = EventParser()
+    assert parser.parse(b"\n " * 500_000, last=False) >= 1_000_000 - 64
+    assert parser.parse(b'   {"ph": 1}  ,  ' + b" " * 100, last=False) == len(b'   {"ph": 1}  ')
+    assert parser.events == 1
+
+
 def columns_in_pieces(text: bytes, sizes: list[int], path: Instructions) -> dict[str, list[int]]:
     parser = EventParser(path)
     begin = end = 0
