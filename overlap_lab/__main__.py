@@ -2,9 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+from types import FrameType
 
-from overlap_lab.cli import main
+__all__ = ["main"]
+
+INTERRUPTED = 130
+"""As `overlap_lab.cli` has it, which is not imported yet."""
+
+
+def main() -> int:
+    """Run the command; Ctrl-C while it is still being imported ends it with one word, too."""
+    asked = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not where a shell ignores it
+    if asked:
+        signal.signal(signal.SIGINT, _end)
+    from overlap_lab.cli import main as command  # imports numpy, behind the handler
+
+    if asked:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    return command()
+
+
+def _end(_signal: int, _frame: FrameType | None) -> None:
+    """Not by an exception: a module that is being imported may take it for a failure of its own."""
+    os.write(2, b"overlap-lab: interrupted\n")
+    os._exit(INTERRUPTED)
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -30,6 +30,19 @@ CALL = (
 )
 
 
+EARLY = """
+import os, signal, sys
+class Import:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Import())
+from overlap_lab.__main__ import main
+sys.exit(main())
+"""
+"""An interrupt while a module is imported."""
+
+
 def kineto(folder: Path) -> Path:
     path = folder / "a.json"
     events = ",".join(CALL.format(10 * n) for n in range(1, ROWS // 2))
@@ -86,6 +99,15 @@ def nsys(folder: Path) -> Path:
     return path
 
 
+def long_header(folder: Path) -> Path:
+    """Events within another list of the header, which is checked in one call."""
+    path = kineto(folder)
+    text = path.read_text()
+    events = text[text.index("[") : -1]
+    path.write_text(f'{{"deviceProperties":[{events}],"traceEvents":{events}}}')
+    return path
+
+
 def rocpd(folder: Path) -> Path:
     from tests.unit.loaders.rocpd_file import GUID, one_process, write_tables
 
@@ -106,13 +128,25 @@ def saved(folder: Path) -> Path:
     return load(csv(folder)).save(folder / "a.arrow")
 
 
-WRITERS: tuple[Callable[[Path], Path], ...] = (kineto, packed, csv, sdk_json, nsys, rocpd, saved)
+WRITERS: tuple[Callable[[Path], Path], ...] = (kineto, long_header, packed, csv, sdk_json, nsys, rocpd, saved)
 
 
 @pytest.fixture(scope="module", params=WRITERS, ids=lambda writer: writer.__name__)
 def trace(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path: Path = request.param(tmp_path_factory.mktemp("large"))
     return path
+
+
+@pytest.mark.parametrize("module", ["overlap_lab.cli", "argparse", "numpy", "overlap_lab.cli.analyze"])
+def test_an_interrupt_of_the_start_is_one_word_too(module: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY, module, "analyze"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (130, "overlap-lab: interrupted\n", "")
 
 
 @pytest.mark.parametrize("after_s", [0.05, 0.2, 0.4])
