@@ -74,7 +74,8 @@ def _gunzipped(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _unzstd(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
     zstandard = _zstandard(path)
-    frame = zstandard.ZstdDecompressor().decompressobj()
+    decompressor = zstandard.ZstdDecompressor()  # one for all frames: a hostile file has millions
+    frame = decompressor.decompressobj()
     read = written = 0
     for chunk in chunks:
         for at in range(0, len(chunk), _ZSTD_PIECE):
@@ -82,7 +83,7 @@ def _unzstd(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
             read += len(data)
             while data:
                 if frame.eof:
-                    frame = zstandard.ZstdDecompressor().decompressobj()
+                    frame = decompressor.decompressobj()
                 try:
                     piece = frame.decompress(data)
                 except zstandard.ZstdError as error:
