@@ -27,7 +27,7 @@ LONGEST: Final = {"sqlite": 1 << 17}
 USUAL: Final = 1 << 13
 KEPT: Final = 1 << 12
 """Longer inputs are not kept, but for seeds."""
-DICTIONARY: Final = {"parts": "events"}
+DICTIONARY: Final = {"members": "events", "parts": "events"}
 """Whose words a target uses that has none of its own."""
 sys.path.insert(0, str(ROOT))
 

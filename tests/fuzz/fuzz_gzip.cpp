@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "crc32.h"
+#include "gzip_member.h"
 #include "gzip_text.h"
 #include "inflate.h"
 #include "law.h"
@@ -15,6 +16,7 @@
 namespace {
 
 using fuzz::Chance;
+using fuzz::member;
 using fuzz::require;
 using overlap_native::Inflate;
 using State = Inflate::State;
@@ -72,28 +74,6 @@ class Pieces {
   bool started_ = false;
   std::string text_;
 };
-
-void add_word(std::string& to, uint32_t word) {
-  to.append(reinterpret_cast<const char*>(&word), sizeof word);
-}
-
-/// A member with what may stand in its head, and zeros behind it.
-std::string member(std::string_view packed, std::string_view text, uint32_t checksum,
-                   uint8_t settings) {
-  constexpr uint8_t kExtra = 4, kName = 8, kComment = 16;
-  const uint8_t flags = settings & (kExtra | kName | kComment);
-  std::string all("\x1f\x8b\x08", 3);
-  all += static_cast<char>(flags);
-  all.append(6, '\0');
-  if ((flags & kExtra) != 0) all.append("\3\0abc", 5);
-  if ((flags & kName) != 0) all.append("name\0", 5);
-  if ((flags & kComment) != 0) all.append("comment\0", 8);
-  all += packed;
-  add_word(all, checksum);
-  add_word(all, static_cast<uint32_t>(text.size()));
-  all.append(settings & 3, '\0');
-  return all;
-}
 
 void check_file(std::string_view packed, const std::string& text, uint32_t checksum,
                 uint8_t settings, uint32_t place) {

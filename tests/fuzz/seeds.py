@@ -162,14 +162,63 @@ def _image(
         return path.read_bytes()
 
 
+def _blocks() -> Iterator[bytes]:
+    for settings in (0, 1, 4, 7):
+        for spread in (0, 3, 40, 200):
+            yield bytes([settings, spread, 9, 7, 7, 0]) + bytes(
+                (n * n * 3 + settings) % 256 for n in range(90)
+            )
+    for settings in (0xFE, 0xFF):
+        yield bytes([settings, 9, 1, 7, 7, 0, 2, 9, 9, 3, 3, 1, 1, 8])
+    yield bytes([2, 255, 3, 0, 0, 127, 1, 2, 3, 3, 0, 0, 128, 1, 2, 3])
+
+
+def _callers() -> Iterator[bytes]:
+    for settings in range(8):
+        yield bytes([settings]) + bytes((n * n * 5 + n * settings) % 256 for n in range(120))
+
+
+def _members() -> Iterator[bytes]:
+    header = {
+        "schemaVersion": 1,
+        "deviceProperties": [
+            {"id": n, "name": "a device \u00e9", "warp": [32, -1.5e3, None]} for n in range(5)
+        ],
+        "distributedInfo": {"backend": "nccl", "pg": {"deep": [[[{"a": []}]]]}},
+        "traceName": "x" * 70,
+    }
+    for indent in (None, 1):
+        yield b"\x20" + json.dumps(header, indent=indent).encode()
+    yield b'\x05{"a": {"b": 1, "b": 2}, "a": [NaN, Infinity], "c": "\\ud83d\\ude00 \\"", "d": 1e9} '
+    yield b"\x08{}"
+
+
+def _pieces() -> Iterator[bytes]:
+    for settings, doubled, refused in (
+        (0, 0, b"\x01"),
+        (28, 3, b"\x08\x02"),
+        (3, 7, b"\x01"),
+        (9, 255, b"\x01"),
+    ):
+        yield (
+            bytes([settings, doubled, 77, 3, settings, settings])
+            + refused
+            + b"some text to be unpacked, " * 5
+        )
+
+
 SEEDS: Final[dict[str, Callable[[], Iterator[bytes]]]] = {
+    "blocks": _blocks,
+    "callers": _callers,
     "columns": _columns,
     "csv": _csv,
     "events": _events,
     "gzip": _gzip,
     "intervals": _columns,
+    "members": _members,
     "order": _order,
     "parts": _parts,
+    "pieces": _pieces,
     "records": _records,
     "sqlite": _sqlite,
     "text": _text,
