@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from overlap_lab.compare.baseline import TRACE, Baseline, StoredRun
@@ -15,7 +15,7 @@ from overlap_lab.compare.samples import Run, run_of
 from overlap_lab.errors import UsageError
 from overlap_lab.trace import Trace
 
-__all__ = ["Fitting", "check_baseline", "fitting"]
+__all__ = ["Fitting", "check_baseline", "check_fitting", "fitting"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +44,22 @@ def check_baseline(
     has the entry.
     """
     runs = [run_of(trace) for trace in traces]
-    found = fitting(named, machine_of(runs[0].report.source), entry, force_comparable=force_comparable)
+    machine = machine_of(runs[0].report.source)
+    found = fitting(named, machine, entry, force_comparable=force_comparable)
+    if found is None:
+        raise UsageError(_no_entry(named, entry))
+    return check_fitting(check, runs, found, rules, force_comparable=force_comparable)
+
+
+def check_fitting(
+    check: Check,
+    runs: Sequence[Run],
+    found: Fitting,
+    rules: Sequence[BaselineRule] = (),
+    *,
+    force_comparable: bool = False,
+) -> Check:
+    """The same with the baseline at hand."""
     comparison = None
     if found.runs:
         checked, comparison = held_against(found.runs, runs, rules, force_comparable=force_comparable)
@@ -57,22 +72,28 @@ def check_baseline(
 
 
 def fitting(
-    named: Sequence[Saved], machine: Machine, entry: str, *, force_comparable: bool = False
-) -> Fitting:
-    """The newest baseline of this kind of machine that has the entry, else one of another kind."""
+    named: Sequence[Saved],
+    machine: Machine,
+    entry: str,
+    *,
+    force_comparable: bool = False,
+    read: Callable[[Saved], Baseline] = Saved.read,
+) -> Fitting | None:
+    """The newest baseline of this kind of machine that has the entry, else one of another kind; None where
+    none has it."""
     mine = [one for one in named if one.machine == machine.id]
     others = [one for one in named if one.machine != machine.id]
     for one in mine:
-        baseline = one.read()
+        baseline = read(one)
         if entry in baseline.entries:
             return Fitting(one, baseline, baseline.entries[entry])
     for one in others:
-        baseline = one.read()
+        baseline = read(one)
         if entry in baseline.entries:
             return _of_other_machine(
                 one, baseline, machine, baseline.entries[entry] if force_comparable else ()
             )
-    raise UsageError(_no_entry([*mine, *others], entry))
+    return None
 
 
 def _of_other_machine(

@@ -30,7 +30,16 @@ _OPTIONS: tuple[tuple[str, str, str], ...] = (
         "record with kineto, cupti or host (cuda and rocm mean kineto); default: what is there",
     ),
     ("budget", "FILE", "hold every captured test against this budget as well"),
+    ("store", "FOLDER", "where baselines lie (default .overlap)"),
     ("keep", "FOLDER", "copy the traces of failed checks here; default: they stay in pytest's own folder"),
+)
+_NAMED: tuple[tuple[str, str], ...] = (
+    ("save", "store what the passing tests recorded as a baseline (NAME: main)"),
+    ("compare", "hold tests that record against this baseline (NAME: the newest there is)"),
+)
+_WORSE = (
+    "fail where a measure is worse than the baseline by more than this: drain/count:0, host/blocked:10%; "
+    "may be repeated"
 )
 _SWITCHES: tuple[tuple[str, str], ...] = (
     ("strict", "fail where a rule is UNDECIDED, too"),
@@ -43,6 +52,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, metavar, words in _OPTIONS:
         group.addoption(f"--overlap-{name}", metavar=metavar, default=None, help=words)
         parser.addini(f"overlap_{name}", words, default=None)
+    for name, words in _NAMED:
+        group.addoption(f"--overlap-{name}", metavar="NAME", nargs="?", const="", default=None, help=words)
+        parser.addini(f"overlap_{name}", words, default=None)
+    group.addoption(
+        "--overlap-compare-fail",
+        metavar="EXPR",
+        action="append",
+        default=None,
+        help=_WORSE.replace("%", "%%"),
+    )
+    parser.addini("overlap_compare_fail", _WORSE, type="linelist", default=[])
     for name, words in _SWITCHES:
         group.addoption(f"--overlap-{name}", action="store_true", default=None, help=words)
         parser.addini(f"overlap_{name}", words, type="bool", default=False)
@@ -54,6 +74,14 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{_MARKER}(warmup=1, repeats=5, backend=None, **limits): call the test warmup times, then record it "
         "repeats times and check its limits, which are those of overlap.check",
     )
+    if any(_asked(config, name) for name in ("save", "compare")) or config.getoption("overlap_compare_fail"):
+        from overlap_lab.pytest_plugin.baselines import NAME, Baselines
+
+        config.pluginmanager.register(Baselines(config), NAME)
+
+
+def _asked(config: pytest.Config, name: str) -> bool:
+    return config.getoption(f"overlap_{name}") is not None or config.getini(f"overlap_{name}") is not None
 
 
 @pytest.fixture
@@ -71,7 +99,11 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     """A marked test is called again and again, recorded, and checked; any other is left alone."""
     marker = pyfuncitem.get_closest_marker(_MARKER)
     if marker is None:
-        return (yield)
+        result = yield
+        if "overlap" in pyfuncitem.funcargs:
+            made: Overlap = pyfuncitem._request.getfixturevalue("overlap")
+            made.finish()
+        return result
     from overlap_lab.pytest_plugin.marked import call_marked
 
     return (yield from call_marked(pyfuncitem, marker))

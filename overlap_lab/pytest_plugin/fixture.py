@@ -21,6 +21,7 @@ from overlap_lab.compare.judgment import FEWEST
 from overlap_lab.errors import CaptureError, UsageError
 from overlap_lab.loaders import load
 from overlap_lab.pytest_plugin.limits import budget_of
+from overlap_lab.pytest_plugin.settings import setting
 from overlap_lab.render.check_words import check_text
 from overlap_lab.report import Report
 from overlap_lab.trace import Trace
@@ -109,6 +110,18 @@ class Overlap:
         self._judge(found)
         return found
 
+    def finish(self) -> None:
+        """Hold the blocks against the run's baseline, and keep their samples, where the run does that."""
+        __tracebackhide__ = True
+        baselines = self._config.pluginmanager.get_plugin("overlap_baselines")
+        if baselines is not None and self._captured:
+            baselines.finished(self, self._request.node)
+
+    def judge_baseline(self, found: Check) -> None:
+        """Fail the test where it is worse than its baseline; with --overlap-strict also where it may be."""
+        __tracebackhide__ = True
+        self._judge(found)
+
     def close(self) -> None:
         """Hold the blocks against the budget of the whole run, where there is one."""
         __tracebackhide__ = True
@@ -120,7 +133,7 @@ class Overlap:
         __tracebackhide__ = True
         if found.outcome is Outcome.FINE:
             return
-        undecided = found.outcome is Outcome.UNDECIDED
+        undecided = found.outcome in (Outcome.UNDECIDED, Outcome.INCOMPARABLE)
         if undecided and not self._setting("strict"):
             words = "; ".join(f"{one.rule}: {one.reason}" for one in found.undecided)
             self._request.node.user_properties.append(("overlap_undecided", f"{self._name()}: {words}"))
@@ -149,6 +162,4 @@ class Overlap:
         return str(self._request.node.nodeid)
 
     def _setting(self, name: str) -> Any:
-        """The option of the command line, else of the configuration file."""
-        given = self._config.getoption(f"overlap_{name}")
-        return self._config.getini(f"overlap_{name}") if given is None else given
+        return setting(self._config, name)

@@ -35,6 +35,7 @@ def call_marked(item: pytest.Function, marker: pytest.Mark) -> Generator[None, A
         with annotate(f"test step #{repeats - 1}"):
             result = yield
     overlap.check(**limits)
+    overlap.finish()
     return result
 
 

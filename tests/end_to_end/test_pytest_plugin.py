@@ -2,80 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+from tests.end_to_end.plugin_runs import CAPTURE, INI, PLUGIN, Run, runs_of
 
 pytest.importorskip("hip_ext", reason="hip_ext needs torch and a build")
 pytest_plugins = ["pytester"]
 
-INI = """[pytest]
-filterwarnings =
-    error
-    ignore:Module already imported so cannot be rewritten; _editable_skbc_overlap_lab
-"""
-WORK = """
-import ctypes
-import hip_ext
-from hip_ext import _host_runtime as runtime
-
-STREAM = hip_ext.Stream()
-ON_DEVICE = runtime.device_malloc(4096)
-ON_HOST = ctypes.create_string_buffer(4096)
-
-def enqueue():
-    runtime.launch_test_kernel(STREAM.handle, rounds=300)
-
-def read_back():  # a synchronous copy waits however late the host comes, unlike a synchronize
-    runtime.memcpy(ctypes.addressof(ON_HOST), ON_DEVICE, 4096)
-
-def drained():
-    for _ in range(3):
-        enqueue()
-        read_back()
-
-def flowing():
-    for _ in range(3):
-        enqueue()
-    STREAM.synchronize()
-"""
-
 
 @pytest.fixture
-def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
-    """Runs a test file in a process of its own; the plugin is loaded by name where it is not installed."""
-    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
-    pytester.makepyfile(work=WORK)
-    pytester.makeini(INI)
-
-    def start(test: str, *options: str) -> pytest.RunResult:
-        pytester.makepyfile(test_it=f"from work import *\nimport pytest\n{test}")
-        return pytester.runpytest_subprocess("-p", "no:cacheprovider", *PLUGIN, *options)
-
-    return start
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runs_of(pytester, monkeypatch)
 
 
-def _is_installed() -> bool:
-    from importlib.metadata import entry_points
-
-    return any(point.value == "overlap_lab.pytest_plugin" for point in entry_points(group="pytest11"))
-
-
-PLUGIN = () if _is_installed() else ("-p", "overlap_lab.pytest_plugin")
-
-CAPTURE = """
-def test_it(overlap):
-    with overlap.capture():
-        {work}()
-    overlap.check({limits})
-"""
-
-
-def test_work_that_flows_passes(run) -> None:
+def test_work_that_flows_passes(run: Run) -> None:
     run(
         CAPTURE.format(work="flowing", limits="drains=0, blocked_per_call='50us', ratio=0.95")
     ).assert_outcomes(passed=1)
 
 
-def test_a_failure_names_call_cost_range_and_the_kept_trace(run) -> None:
+def test_a_failure_names_call_cost_range_and_the_kept_trace(run: Run) -> None:
     result = run(CAPTURE.format(work="drained", limits="drains=0"))
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
@@ -89,19 +37,19 @@ def test_a_failure_names_call_cost_range_and_the_kept_trace(run) -> None:
     )
 
 
-def test_a_failure_names_the_stack_of_the_wait(run) -> None:
+def test_a_failure_names_the_stack_of_the_wait(run: Run) -> None:
     result = run(CAPTURE.format(work="drained", limits="drains=0"))
     result.stdout.fnmatch_lines(["*at *work.py(*): drained*", "*at *test_it.py(*): test_it*"])
 
 
-def test_the_trace_of_a_failure_is_kept_where_it_is_asked_for(run, pytester: pytest.Pytester) -> None:
+def test_the_trace_of_a_failure_is_kept_where_it_is_asked_for(run: Run, pytester: pytest.Pytester) -> None:
     result = run(CAPTURE.format(work="drained", limits="drains=0"), "--overlap-keep=kept")
     [kept] = (pytester.path / "kept").rglob("*.db")
     assert "test_it" in kept.parent.name
     result.stdout.fnmatch_lines([f"*trace *{kept.name}"])
 
 
-def test_a_time_with_one_observation_is_undecided_and_told(run) -> None:
+def test_a_time_with_one_observation_is_undecided_and_told(run: Run) -> None:
     test = CAPTURE.format(work="drained", limits="rules=['drain/idle < 1ns']")
     result = run(test)
     result.assert_outcomes(passed=1)
@@ -109,7 +57,7 @@ def test_a_time_with_one_observation_is_undecided_and_told(run) -> None:
     run(test, "--overlap-strict").assert_outcomes(failed=1)
 
 
-def test_five_blocks_are_enough_for_a_time_to_fail(run) -> None:
+def test_five_blocks_are_enough_for_a_time_to_fail(run: Run) -> None:
     run(
         """
 def test_it(overlap):
@@ -134,17 +82,17 @@ def test_how_often():
 """
 
 
-def test_a_marked_test_is_called_warmup_and_repeats_times(run) -> None:
+def test_a_marked_test_is_called_warmup_and_repeats_times(run: Run) -> None:
     run(MARKED.format(body="enqueue()")).assert_outcomes(passed=2)
 
 
-def test_a_marked_test_that_drains_fails(run) -> None:
+def test_a_marked_test_that_drains_fails(run: Run) -> None:
     result = run(MARKED.format(body="enqueue(); read_back()"))
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*drain/count <= 0: 3*"])
 
 
-def test_an_error_of_a_marked_test_is_its_own(run) -> None:
+def test_an_error_of_a_marked_test_is_its_own(run: Run) -> None:
     result = run(
         "@pytest.mark.overlap_budget(drains=0, warmup=0)\ndef test_it():\n    enqueue()\n    assert 1 == 2\n"
     )
@@ -152,7 +100,7 @@ def test_an_error_of_a_marked_test_is_its_own(run) -> None:
     result.stdout.fnmatch_lines(["*assert 1 == 2*"])
 
 
-def test_the_budget_of_the_run_holds_for_every_captured_test(run, pytester: pytest.Pytester) -> None:
+def test_the_budget_of_the_run_holds_for_every_captured_test(run: Run, pytester: pytest.Pytester) -> None:
     (pytester.path / "overlap.toml").write_text("rules = ['drain/count = 0']\n")
     test = "def test_it(overlap):\n    with overlap.capture():\n        drained()\n"
     run(test).assert_outcomes(passed=1)
@@ -161,7 +109,7 @@ def test_the_budget_of_the_run_holds_for_every_captured_test(run, pytester: pyte
     run(test).assert_outcomes(passed=1, errors=1)
 
 
-def test_an_allowed_wait_passes(run) -> None:
+def test_an_allowed_wait_passes(run: Run) -> None:
     limits = "drains=0, allow=[('hipMemcpy', 'it is the point of this test')]"
     run(CAPTURE.format(work="drained", limits=limits)).assert_outcomes(passed=1)
 
@@ -178,13 +126,13 @@ def test_an_allowed_wait_passes(run) -> None:
         ("@pytest.mark.overlap_budget(repeats=0)\ndef test_it():\n    pass\n", "repeats >= 1"),
     ],
 )
-def test_misuse_fails_with_one_clear_sentence(run, test: str, why: str) -> None:
+def test_misuse_fails_with_one_clear_sentence(run: Run, test: str, why: str) -> None:
     result = run(test)
     result.assert_outcomes(failed=1)
     assert why in result.stdout.str()
 
 
-def test_a_backend_that_is_not_there_skips_or_fails_but_never_passes(run) -> None:
+def test_a_backend_that_is_not_there_skips_or_fails_but_never_passes(run: Run) -> None:
     test = CAPTURE.format(work="flowing", limits="drains=0")
     result = run(test, "--overlap-backend=cuda", "-rs")
     result.assert_outcomes(skipped=1)
@@ -192,7 +140,7 @@ def test_a_backend_that_is_not_there_skips_or_fails_but_never_passes(run) -> Non
     run(test, "--overlap-backend=cuda", "--overlap-require").assert_outcomes(failed=1)
 
 
-def test_it_works_under_xdist(run) -> None:
+def test_it_works_under_xdist(run: Run) -> None:
     test = CAPTURE.format(work="flowing", limits="drains=0") + CAPTURE.format(
         work="drained", limits="rules=['drain/idle < 1ns']"
     ).replace("test_it", "test_other")
@@ -201,7 +149,7 @@ def test_it_works_under_xdist(run) -> None:
     result.stdout.fnmatch_lines(["*overlap: 1 undecided*"])
 
 
-def test_unused_it_imports_nothing_heavy(run, pytester: pytest.Pytester) -> None:
+def test_unused_it_imports_nothing_heavy(run: Run, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         test_plain="""
 import sys
@@ -217,9 +165,21 @@ def test_it():
     )
 
 
-def test_switched_off_it_is_off(run) -> None:
-    if PLUGIN:
-        pytest.skip("the package is not installed here, so the plugin is off already")
-    result = run(CAPTURE.format(work="flowing", limits="drains=0"), "-p", "no:overlap")
+def test_switched_off_it_is_off(run: Run, pytester: pytest.Pytester) -> None:
+    as_if_installed(pytester.path)
+    test = "import sys\nassert 'overlap_lab' not in sys.modules\n" + CAPTURE.format(work="flowing", limits="")
+    result = run(test, "-p", "no:overlap", plugin=())
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*fixture 'overlap' not found*"])
+    off = run(test, "-p", "no:overlap", "--overlap-save", plugin=())
+    assert off.ret == pytest.ExitCode.USAGE_ERROR
+    off.stderr.fnmatch_lines(["*unrecognized arguments: --overlap-save*"])
+
+
+def as_if_installed(folder: Path) -> None:
+    """The entry point of the package, which an editable checkout on the path alone does not have."""
+    if PLUGIN:
+        about = folder / "overlap_lab-0.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: overlap_lab\nVersion: 0\n")
+        (about / "entry_points.txt").write_text("[pytest11]\noverlap = overlap_lab.pytest_plugin\n")
