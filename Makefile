@@ -6,6 +6,7 @@
 #   make bench      speed and memory against peers, as a table: BENCH=quick|default|full (3, 15, 20 minutes),
 #                   ROWS='kineto csv ...' CAPTURES='a.json.gz ...' FOLDER=keep/files/there RESUME=1 WRITE=1
 #   make bench-bwd  the backward by workspace mode, with AITER's options: ARGS='-prec=bf16 -s=512 -workspace=all'
+#   make check-amd  build for gfx90a, gfx942 and gfx950 without a GPU; registers, LDS and spills of each kernel
 #   make fuzz       two minutes of fuzzing of the readers' core: FUZZ_SECONDS=3600, FUZZ_TARGETS='events csv'
 #   make coverage-native  which lines of the readers' core the kept corpus and the readers' tests run
 #   make sanitize   the C++ parts under ThreadSanitizer and AddressSanitizer, the readers' tests under ASan and UBSan
@@ -25,7 +26,7 @@ BUILD_INPUTS := $(CPP) $(shell find . -path ./.venv -prune -o -path ./build -pru
 
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
-.PHONY: bench bench-bwd demo docs fuzz test test-cpp lint format coverage-native sanitize sanitize-cpp sanitize-readers clean FORCE
+.PHONY: bench bench-bwd check-amd demo docs fuzz test test-cpp lint format coverage-native sanitize sanitize-cpp sanitize-readers clean FORCE
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -66,6 +67,9 @@ bench-bwd: $(VENV)/.built
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+check-amd: build/amd/.rocm
+	@$(BIN)/python -m scripts.check_amd
 
 fuzz: $(VENV)/.tools
 	@command -v "$(CLANGXX)" >/dev/null || \
@@ -149,6 +153,17 @@ $(VENV)/.built: $(VENV)/.torch $(VENV)/.modules $(BUILD_INPUTS)
 $(VENV)/.test: $(VENV)/.built
 	@echo "== installing what the tests need"
 	@PATH="$(abspath $(BIN)):$$PATH" $(PIP) $$($(BIN)/python scripts/extras.py test notebooks)
+	@touch $@
+
+# Into the build folder alone; nothing of the wheel is installed.
+build/amd/.rocm: | $(VENV)/.venv
+	@$(BIN)/python -m scripts.check_amd --tools
+	@echo "== fetching HIP's headers and bitcode, which triton's wheel has (290 MB)"
+	@rm -rf build/amd/wheel build/amd/rocm
+	@$(BIN)/python -m pip --disable-pip-version-check download --progress-bar off -q --no-deps --only-binary=:all: \
+	    -d build/amd/wheel triton==3.9.0
+	@$(BIN)/python -m scripts.check_amd --unpack build/amd/wheel/triton-*.whl
+	@rm -r build/amd/wheel
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.test
