@@ -63,6 +63,19 @@ __device__ inline void write_words(uint16_t* target, const Words<Halves>& words,
   }
 }
 
+// A kernel's parameters, read here and not before. Clang reads them all at the kernel's start, and
+// together they do not fit into AMD's scalar registers.
+template <typename Parameters>
+__device__ inline const Parameters& read_here(const Parameters& parameters) {
+#if defined(HIP_EXT_TARGET_HIP) && defined(__HIP_DEVICE_COMPILE__)
+  uint32_t nothing = 0;
+  asm volatile("" : "+s"(nothing));
+  return *reinterpret_cast<const Parameters*>(reinterpret_cast<const char*>(&parameters) + nothing);
+#else
+  return parameters;
+#endif
+}
+
 // Adds to 16-aligned memory that other blocks add to as well, in any order.
 __device__ inline void add_atomically(float* target, const Float4& values) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

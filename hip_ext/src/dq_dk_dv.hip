@@ -56,7 +56,7 @@ class TileBackward {
  public:
   __device__ TileBackward(const FmhaBwdParams& params, const WorkspaceView& workspace,
                           Lds<Columns>& lds, bool aligned)
-      : p_(params),
+      : parameters_(params),
         workspace_(workspace),
         lds_(lds),
         aligned_(aligned),
@@ -66,31 +66,36 @@ class TileBackward {
   __device__ void run(int32_t item, int32_t head, int32_t tile) {
     item_ = item;
     head_ = head;
-    queries_ = query_rows(p_, item);
-    keys_ = key_rows(p_, item);
-    const int32_t splits = splits_of(workspace_, item);
-    dq_acc_ =
-        dq_acc_of(p_, workspace_, item, head, splits, queries_) +
-        split_of_tile(p_, workspace_, item, head, tile) * int64_t(queries_.physical) * p_.hdim_q;
-    const int32_t first = tile * workspace_.k_tile;
-    const int32_t end = min(first + workspace_.k_tile, keys_.logical);
+    queries_ = query_rows(parameters(), item);
+    keys_ = key_rows(parameters(), item);
+    const int32_t splits = splits_of(workspace(), item);
+    dq_acc_ = dq_acc_of(parameters(), workspace(), item, head, splits, queries_) +
+              split_of_tile(parameters(), workspace(), item, head, tile) *
+                  int64_t(queries_.physical) * parameters().hdim_q;
+    const int32_t first = tile * workspace().k_tile;
+    const int32_t end = min(first + workspace().k_tile, keys_.logical);
     for (int32_t key = first; key < end; key += T::keys) {
       run_keys(key, min(T::keys, end - key), store_of(key == first));
     }
   }
 
  private:
+  __device__ const FmhaBwdParams& parameters() const { return read_here(parameters_); }
+  __device__ const WorkspaceView& workspace() const { return read_here(workspace_); }
+
   // One block has a deterministic split to itself, and its threads their own elements of it.
   __device__ Store store_of(bool first_of_tile) const {
-    if (workspace_.per_item) return first_of_tile ? Store::set : Store::add;
-    return p_.accumulation == Accumulation::deterministic ? Store::add : Store::add_atomically;
+    if (workspace().per_item) return first_of_tile ? Store::set : Store::add;
+    return parameters().accumulation == Accumulation::deterministic ? Store::add
+                                                                    : Store::add_atomically;
   }
 
   __device__ void load(uint16_t* tile, int32_t tile_rows, const void* tensor,
                        const TensorStrides& stride, int32_t head, int64_t start, int32_t first,
                        int32_t rows, int32_t columns) const {
     const uint16_t* source = static_cast<const uint16_t*>(tensor) +
-                             first_row(p_, stride, item_, head, start) + first * stride.row;
+                             first_row(parameters(), stride, item_, head, start) +
+                             first * stride.row;
     for (int32_t i = threadIdx.x; i < tile_rows * (Columns / 8); i += kThreads) {
       const int32_t row = i / (Columns / 8), column = i % (Columns / 8) * 8;
       Words<8> words = {};
@@ -103,34 +108,39 @@ class TileBackward {
 
   // With a causal mask, the queries before this one see no key from `key` on.
   __device__ int32_t first_query_that_sees(int32_t key) const {
-    if (p_.mask == Mask::none) return 0;
+    if (parameters().mask == Mask::none) return 0;
     return max(0, key - (keys_.logical - queries_.logical));
   }
 
   __device__ void run_keys(int32_t first_key, int32_t keys, Store store) {
-    const int32_t head_k = head_ / (p_.nhead_q / p_.nhead_k);
+    const int32_t head_k = head_ / (parameters().nhead_q / parameters().nhead_k);
     __syncthreads();  // the tiles before are read no more
-    load(lds_.k, T::keys, p_.k, p_.k_stride, head_k, keys_.start, first_key, keys, p_.hdim_q);
-    load(lds_.v, T::keys, p_.v, p_.v_stride, head_k, keys_.start, first_key, keys, p_.hdim_v);
+    load(lds_.k, T::keys, parameters().k, parameters().k_stride, head_k, keys_.start, first_key,
+         keys, parameters().hdim_q);
+    load(lds_.v, T::keys, parameters().v, parameters().v_stride, head_k, keys_.start, first_key,
+         keys, parameters().hdim_v);
     KeySums dk = {}, dv = {};
     const int32_t start = first_query_that_sees(first_key) / T::queries * T::queries;
     for (int32_t first = start; first < queries_.logical; first += T::queries) {
       run_queries(first, first_key, keys, store, dk, dv);
     }
-    store_keys(dk, p_.dk, p_.dk_stride, p_.hdim_q, first_key, keys);
-    store_keys(dv, p_.dv, p_.dv_stride, p_.hdim_v, first_key, keys);
+    store_keys(dk, parameters().dk, parameters().dk_stride, parameters().hdim_q, first_key, keys);
+    store_keys(dv, parameters().dv, parameters().dv_stride, parameters().hdim_v, first_key, keys);
   }
 
   __device__ void load_queries(int32_t first, int32_t rows) {
-    load(lds_.q, T::queries, p_.q, p_.q_stride, head_, queries_.start, first, rows, p_.hdim_q);
-    load(lds_.dout, T::queries, p_.dout, p_.dout_stride, head_, queries_.start, first, rows,
-         p_.hdim_v);
+    load(lds_.q, T::queries, parameters().q, parameters().q_stride, head_, queries_.start, first,
+         rows, parameters().hdim_q);
+    load(lds_.dout, T::queries, parameters().dout, parameters().dout_stride, head_, queries_.start,
+         first, rows, parameters().hdim_v);
     const int32_t row = threadIdx.x;
     if (row >= T::queries) return;
-    const int64_t lse_at = first_row(p_, p_.lse_stride, item_, head_, queries_.start);
-    const int64_t d_at = first_row(p_, p_.softmax_d_stride, item_, head_, queries_.start);
-    lds_.lse[row] = row < rows ? p_.lse[lse_at + first + row] : 0.0f;
-    lds_.d[row] = row < rows ? p_.softmax_d[d_at + first + row] : 0.0f;
+    const int64_t lse_at =
+        first_row(parameters(), parameters().lse_stride, item_, head_, queries_.start);
+    const int64_t d_at =
+        first_row(parameters(), parameters().softmax_d_stride, item_, head_, queries_.start);
+    lds_.lse[row] = row < rows ? parameters().lse[lse_at + first + row] : 0.0f;
+    lds_.d[row] = row < rows ? parameters().softmax_d[d_at + first + row] : 0.0f;
   }
 
   __device__ void run_queries(int32_t first, int32_t first_key, int32_t keys, Store store,
@@ -139,8 +149,8 @@ class TileBackward {
     load_queries(first, rows);
     __syncthreads();
     float p[T::own_queries][T::own_keys] = {}, ds[T::own_queries][T::own_keys] = {};
-    multiply_rows(lds_.q, lds_.k, p_.hdim_q, p);
-    multiply_rows(lds_.dout, lds_.v, p_.hdim_v, ds);
+    multiply_rows(lds_.q, lds_.k, parameters().hdim_q, p);
+    multiply_rows(lds_.dout, lds_.v, parameters().hdim_v, ds);
     softmax_gradient(first, rows, first_key, keys, p, ds);
     write_scores(p);
     __syncthreads();
@@ -195,20 +205,21 @@ class TileBackward {
                                    float (&p)[T::own_queries][T::own_keys],
                                    float (&ds)[T::own_queries][T::own_keys]) const {
     const float log2_e = 1.4426950408889634f;
+    const bool causal = parameters().mask != Mask::none;
+    const float scale = parameters().scale;
 #pragma unroll
     for (int i = 0; i < T::own_queries; ++i) {
       const int32_t row = y_ * T::own_queries + i;
       const int32_t seen =
-          p_.mask == Mask::none
-              ? keys
-              : min(keys, first + row + keys_.logical - queries_.logical + 1 - first_key);
+          !causal ? keys
+                  : min(keys, first + row + keys_.logical - queries_.logical + 1 - first_key);
       const int32_t limit = row < rows ? seen : 0;
       const float lse = lds_.lse[row] * log2_e, d = lds_.d[row];
 #pragma unroll
       for (int j = 0; j < T::own_keys; ++j) {
-        const float value = exp2f(p[i][j] * (p_.scale * log2_e) - lse);
+        const float value = exp2f(p[i][j] * (scale * log2_e) - lse);
         p[i][j] = x_ + j * kSide < limit ? value : 0.0f;
-        ds[i][j] = p[i][j] * (ds[i][j] - d) * p_.scale;
+        ds[i][j] = p[i][j] * (ds[i][j] - d) * scale;
       }
     }
   }
@@ -264,6 +275,8 @@ class TileBackward {
     float sum[T::own_queries][T::own_fours][4] = {};
     const float* scores = lds_.scores + y_ * T::own_queries * T::score_row;
     const uint16_t* k = lds_.k + x_ * 4;
+    // Unrolled all the way, clang reads ahead until it has no register left.
+#pragma unroll 2
     for (int four = 0; four < T::keys; four += 4) {
       float left[T::own_queries][4];
 #pragma unroll
@@ -273,14 +286,15 @@ class TileBackward {
 #pragma unroll
       for (int j = 0; j < 4; ++j) add_key(k + (four + j) * T::row, j, left, sum);
     }
+    const int32_t columns = parameters().hdim_q;
 #pragma unroll
     for (int i = 0; i < T::own_queries; ++i) {
       const int32_t row = y_ * T::own_queries + i;
 #pragma unroll
       for (int f = 0; f < T::own_fours; ++f) {
         const int32_t column = x_ * 4 + f * 4 * kSide;
-        if (row >= rows || column >= p_.hdim_q) continue;
-        store_dq(dq_acc_ + int64_t(first + row) * p_.hdim_q + column, sum[i][f], store);
+        if (row >= rows || column >= columns) continue;
+        store_dq(dq_acc_ + int64_t(first + row) * columns + column, sum[i][f], store);
       }
     }
   }
@@ -300,7 +314,8 @@ class TileBackward {
   __device__ void store_keys(const KeySums& sum, void* tensor, const TensorStrides& stride,
                              int32_t columns, int32_t first_key, int32_t keys) const {
     uint16_t* target = static_cast<uint16_t*>(tensor) +
-                       first_row(p_, stride, item_, head_, keys_.start) + first_key * stride.row;
+                       first_row(parameters(), stride, item_, head_, keys_.start) +
+                       first_key * stride.row;
 #pragma unroll
     for (int j = 0; j < T::own_keys; ++j) {
       const int32_t row = y_ * T::own_keys + j;
@@ -313,7 +328,7 @@ class TileBackward {
     }
   }
 
-  const FmhaBwdParams& p_;
+  const FmhaBwdParams& parameters_;
   const WorkspaceView& workspace_;
   Lds<Columns>& lds_;
   bool aligned_;
@@ -342,9 +357,10 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int64_t end = first + jobs.a_block < jobs.all ? first + jobs.a_block : jobs.all;
   for (int64_t job = first; job < end; ++job) {
     const int64_t sequence_head = job / jobs.tiles;
-    const int32_t item = int32_t(sequence_head / p.nhead_q);
-    const int32_t head = int32_t(sequence_head % p.nhead_q);
-    const int32_t keys = key_rows(p, item).logical;
+    const int32_t heads = read_here(p).nhead_q;
+    const int32_t item = int32_t(sequence_head / heads);
+    const int32_t head = int32_t(sequence_head % heads);
+    const int32_t keys = key_rows(read_here(p), item).logical;
     // More than one round only where max_seqlen_k was too small.
     for (int64_t tile = job % jobs.tiles; tile * workspace.k_tile < keys; tile += jobs.tiles) {
       backward.run(item, head, int32_t(tile));

@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(kThreads)
   if (splits_of(workspace, 0) < 0) return fill_dq_with_nan<Half>(p, aligned);
   for (int32_t item = blockIdx.z; item < p.batch; item += gridDim.z) {
     for (int32_t head = blockIdx.y; head < p.nhead_q; head += gridDim.y) {
-      convert_rows<Half>(p, workspace, item, head, aligned);
+      convert_rows<Half>(read_here(p), read_here(workspace), item, head, aligned);
     }
   }
 }
