@@ -121,8 +121,9 @@ std::string read_mask(const Values& values, Shape& shape) {
 Pinned read_pinned(const Values& values) {
   if (values.text("pinned") == "torch") {
     throw UsageError(
-        "-pinned=torch: torch's host allocator is reached through Python only; time "
-        "hip_ext.mha_varlen_bwd with python -m hip_ext.bench.measure, or use -pinned=pool here");
+        "-pinned=torch: torch's host allocator is reached through Python only, by "
+        "hip_ext.set_pinned_memory('torch') and python -m hip_ext.bench.measure; or use "
+        "-pinned=pool here");
   }
   return values.choice<Pinned>("pinned", {{"bare", Pinned::bare}, {"pool", Pinned::pool}});
 }
