@@ -17,7 +17,7 @@ from overlap_lab.metrics.waits import REASONS
 from overlap_lab.schema import ABSENT_DEVICE
 from overlap_lab.trace import Trace
 
-__all__ = ["Arrows", "Counter", "Found", "Spans", "found_in"]
+__all__ = ["Arrows", "Counter", "Found", "Spans", "arrows_of", "found_in"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +67,7 @@ def found_in(trace: Trace) -> Found:
     return Found(
         spans=(*_waits(context), *_drains(context), *_idle(context)),
         counters=tuple(_counters(context)),
-        arrows=_arrows(context),
+        arrows=arrows_of(context),
         facts={"verdict": report.verdict},
     )
 
@@ -126,7 +126,7 @@ def _counters(context: Context) -> Iterator[Counter]:
         yield Counter(_on(device, "queued work"), "ns", times, queue.queued_work(times))
 
 
-def _arrows(context: Context) -> Arrows:
+def arrows_of(context: Context) -> Arrows:
     """Of waits whose device part ends with an op, that op: a wait for none, or for a lock, has no arrow."""
     waits, links, ops = context.waits, context.links, context.ops
     by_end = np.argsort(ops.end, kind="stable")
