@@ -8,7 +8,9 @@ from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING, Any, overload
 
+from overlap_lab.display import card, grid
 from overlap_lab.errors import UsageError
+from overlap_lab.units import format_ns
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,6 +29,9 @@ __all__ = [
 ]
 
 SCHEMA = "overlap_lab.report/1"
+
+_ROWS = 10
+"""Rows of a table that a notebook shows."""
 
 Scope = Mapping[str, int]
 Cell = str | int | float | bool | None
@@ -122,6 +127,14 @@ class Table:
     def __repr__(self) -> str:
         return f"Table({len(self.rows):,} rows of {', '.join(column.name for column in self.columns)})"
 
+    def _repr_html_(self) -> str:
+        shown = [
+            [_shown(cell, c.unit) for cell, c in zip(row, self.columns, strict=True)]
+            for row in self.rows[:_ROWS]
+        ]
+        names = [column.name for column in self.columns]
+        return grid(names, shown, title=self.title, more=len(self.rows) - len(shown))
+
     def to_pandas(self) -> pd.DataFrame:
         import pandas as pd
 
@@ -152,6 +165,17 @@ class Report:
         tables = ", ".join(self.tables) or "none"
         return f"Report({self.verdict!r}, {len(self.measurements)} measurements, tables: {tables})"
 
+    def _repr_html_(self) -> str:
+        """The verdict, time by device, and what blocks: as much as one looks at."""
+        files = self.source.get("files")
+        names = ", ".join(map(str, files)) if isinstance(files, list | tuple) else ""
+        tables = [
+            self.tables[name]._repr_html_() for name in ("devices", "calls_by_cause") if name in self.tables
+        ]
+        notes = [finding.title for finding in self.findings if finding.rule != "verdict"]
+        told = grid(["note"], [[note] for note in notes[:_ROWS]], more=len(notes) - _ROWS) if notes else ""
+        return card(f"Report of {names or 'a trace in memory'}", self.verdict, *tables, told)
+
     @property
     def verdict(self) -> str:
         """What blocks, how often, what it costs and where, in one sentence."""
@@ -174,3 +198,15 @@ class Report:
     def by_tag(self, tag: str) -> Sequence[Measurement]:
         """Every measurement with this tag, whatever its scope."""
         return [m for m in self.measurements if m.tag == tag]
+
+
+def _shown(cell: Cell, unit: str) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, str):
+        return cell
+    if unit == "ns":
+        return format_ns(round(cell))
+    return f"{cell:.3f}" if isinstance(cell, float) else f"{cell:,}" if unit == "count" else str(cell)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from overlap_lab.display import card, grid
 from overlap_lab.errors import UsageError
 from overlap_lab.native import nesting_depth
 from overlap_lab.schema import (
@@ -25,6 +26,7 @@ from overlap_lab.schema import (
     Fault,
     Kind,
 )
+from overlap_lab.units import format_ns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +45,8 @@ __all__ = [
 Mask = npt.NDArray[np.bool_]
 Column = npt.NDArray[Any]
 
+_NOTES = 5
+"""Notes of a loader that a notebook shows."""
 _DEVICE_KIND = np.isin(np.arange(256), DEVICE_KINDS)
 """Per number of a kind: whether it is a device op's."""
 
@@ -165,6 +169,21 @@ class Trace:
         devices = ", ".join(self.source.devices.values()) or "no device named"
         files = ", ".join(self.source.files) or "no file"
         return f"Trace({len(self):,} rows, {self.source.format}, {devices}, {files})"
+
+    def _repr_html_(self) -> str:
+        """Where the trace came from, and how many rows of each kind it has."""
+        kinds, counts = np.unique(self.kind, return_counts=True)
+        rows = [
+            (Kind(kind).name.lower(), f"{count:,}")
+            for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True)
+        ]
+        length = int(self.end_ns.max()) - int(self.start_ns[0]) if len(self) else 0
+        devices = ", ".join(self.source.devices.values()) or "no device named"
+        said = f"{len(self):,} rows over {format_ns(length)}, {self.source.format}, {devices}"
+        notes = self.source.notes
+        told = grid(["note"], [[note] for note in notes[:_NOTES]], more=len(notes) - _NOTES) if notes else ""
+        title = f"Trace of {', '.join(self.source.files) or 'no file'}"
+        return card(title, said, grid(["kind", "rows"], rows), told)
 
     def where(self, selected: npt.NDArray[Any]) -> Trace:
         """The rows of a mask or index array, in the given order of rows."""

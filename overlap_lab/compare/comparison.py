@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from overlap_lab.display import card, grid
 from overlap_lab.report import Better, Scope
 from overlap_lab.schema import Cause
+from overlap_lab.units import format_ns
 
 __all__ = ["SCHEMA", "Comparison", "Difference", "Explanation", "Sampling", "Statistics", "Verdict"]
 
 SCHEMA = "overlap_lab.comparison/1"
+_ROWS: Final = 12
+_LINES: Final = 6
 
 
 class Verdict(StrEnum):
@@ -135,6 +139,27 @@ class Comparison:
 
         return comparison_text(self)
 
+    def _repr_html_(self) -> str:
+        """The first lines of the printed comparison, then what differs, with intervals."""
+        first, _, rest = str(self).partition("\n")
+        lines = [line for line in rest.splitlines() if line.strip()]
+        changed = [one for one in self.differences if one.verdict in _CHANGED]
+        rows = [
+            (
+                one.title,
+                one.verdict.upper(),
+                _words(one, one.baseline),
+                _words(one, one.candidate),
+                _interval(one),
+            )
+            for one in changed[:_ROWS]
+        ]
+        table = grid(
+            ["measure", "verdict", "baseline", "candidate", "difference"], rows, more=len(changed) - len(rows)
+        )
+        said = grid([""], [[line.strip()] for line in lines[:_LINES]])
+        return card(f"Comparison by {self.sampling}", first.strip(), said, table)
+
     def __repr__(self) -> str:
         changed = sum(one.verdict in _CHANGED for one in self.differences)
         first = f"{self.headline.verdict}, " if self.headline else ""
@@ -148,3 +173,15 @@ class Comparison:
     def difference(self, tag: str, **scope: int) -> Difference | None:
         """The difference with exactly this tag and scope, None where neither side has it."""
         return next((d for d in self.differences if d.tag == tag and dict(d.scope) == scope), None)
+
+
+def _words(one: Difference, value: int | float | None) -> str:
+    if value is None:
+        return "n/a"
+    return format_ns(round(value)) if one.unit == "ns" else f"{value:,.4g}"
+
+
+def _interval(one: Difference) -> str:
+    if one.statistics is None:
+        return _words(one, one.difference)
+    return f"{_words(one, one.statistics.low)} to {_words(one, one.statistics.high)}"

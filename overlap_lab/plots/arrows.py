@@ -90,7 +90,7 @@ def _of_ops(
     links, trace = context.links, context.trace
     found: list[Arrow] = []
     for at in np.flatnonzero(links.linked)[: max(most, 0)].tolist():
-        op, call = int(links.op[at]), int(links.call[at])
+        op, call = int(links.op[at]), int(links.host[links.caller[at]])
         lanes = _both(trace, lane_of, op, call)
         if lanes:
             found.append(
