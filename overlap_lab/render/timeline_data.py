@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from overlap_lab.analyze import report_and_context
-from overlap_lab.columns import Ints
+from overlap_lab.columns import Ints, dense_codes
 from overlap_lab.errors import UsageError
 from overlap_lab.export.found import arrows_of
 from overlap_lab.export.lanes import lanes_of_spans
@@ -92,15 +92,15 @@ def drawn_panel(panel: TimelinePanel) -> DrawnPanel:
     notes: list[str] = []
     rows = tuple(_rows(context, names, notes))
     first = relative_start_ns(context)
-    arrows = arrows_of(context)
+    arrows, linked = arrows_of(context), np.flatnonzero(links.linked)
     return DrawnPanel(
         title=panel.title,
         first_ns=first,
         zero_ns=0 if panel.zero_ns is None else panel.zero_ns - first,
         rows=rows,
         names=tuple(names.words),
-        op_rows=links.op[links.linked],
-        call_rows=links.call[links.linked],
+        op_rows=links.op[linked].astype(np.int64),
+        call_rows=links.call_rows(linked).astype(np.int64),
         arrow_op=arrows.op,
         arrow_wait=arrows.wait,
         notes=(*notes, *_left_out(trace)),
@@ -130,49 +130,51 @@ def _rows(context: Context, names: _Names, notes: list[str]) -> Iterator[Row]:
     """Threads that feed a device or wait, then the devices, then all other threads."""
     links, trace = context.links, context.trace
     shown = np.flatnonzero(np.isin(trace.kind, list(_HOST_WORDS)))
-    threads = np.unique(links.thread[shown])
-    busy = np.unique(np.r_[links.thread[links.call[links.linked]], context.waits.thread])
-    several = np.unique(trace.process[links.thread_rows[threads]]).size > 1
-    first = [number for number in threads.tolist() if number in set(busy.tolist())]
-    rest = [number for number in threads.tolist() if number not in set(busy.tolist())]
-    by_thread = _parts_of(links.thread[shown], shown)
-    for number in first:
-        yield from _thread_rows(context, names, by_thread[number], number, notes, several=several)
+    number_of = dense_codes(trace.part, trace.process, trace.thread)
+    calls = links.call_rows(np.flatnonzero(links.linked))
+    busy = set(np.unique(number_of[np.r_[calls, context.waits.row]]).tolist())
+    several = np.unique(trace.process[shown]).size > 1
+    by_thread = _parts_of(number_of[shown], shown)
+    waits = _parts_of(number_of[context.waits.row], np.arange(context.waits.row.size))
+    none = np.zeros(0, np.int64)
+    for number in sorted(by_thread.keys() & busy):
+        mine = by_thread[number], waits.get(number, none)
+        yield from _thread_rows(context, names, mine, notes, several=several)
     for device in context.devices:
         yield from _device_rows(context, names, device)
-    for number in rest:
-        yield from _thread_rows(context, names, by_thread[number], number, notes, several=several)
+    for number in sorted(by_thread.keys() - busy):
+        yield from _thread_rows(context, names, (by_thread[number], none), notes, several=several)
 
 
 def _thread_rows(
-    context: Context, names: _Names, rows: Ints, number: int, notes: list[str], *, several: bool
+    context: Context, names: _Names, mine: tuple[Ints, Ints], notes: list[str], *, several: bool
 ) -> Iterator[Row]:
-    trace = context.trace
-    sample = int(context.links.thread_rows[number])
+    """The rows of one thread, and its waits."""
+    trace, (rows, waits) = context.trace, mine
+    sample = int(rows[0])
     process, thread = int(trace.process[sample]), int(trace.thread[sample])
     label = "host" if thread == ABSENT else f"thread {thread}"
     if several and process != ABSENT_PROCESS:
         label += f" of process {process}"
-    yield from _wait_rows(context, names, number, f"{label}: blocked")
+    yield from _wait_rows(context, names, waits, f"{label}: blocked")
     for kind, word in _HOST_WORDS.items():
-        mine = rows[trace.kind[rows] == kind]
-        if mine.size:
-            nested = _nested(trace, names, mine, {kind: word}, f"{label}: {word}s")
+        of_kind = rows[trace.kind[rows] == kind]
+        if of_kind.size:
+            nested = _nested(trace, names, of_kind, {kind: word}, f"{label}: {word}s")
             if len(nested) > _MOST_DEPTHS:
                 notes.append(f"{label}: {word}s nested deeper than {_MOST_DEPTHS} are not drawn")
             yield from nested[:_MOST_DEPTHS]
 
 
-def _wait_rows(context: Context, names: _Names, number: int, label: str) -> Iterator[Row]:
+def _wait_rows(context: Context, names: _Names, mine: Ints, label: str) -> Iterator[Row]:
     """The waits of a thread, in a strong colour but for the final ones."""
     waits, zero = context.waits, relative_start_ns(context)
-    mine = np.flatnonzero(waits.thread == number)
     if mine.size == 0:
         return
     final = np.zeros(waits.row.size, np.bool_)
     for drains in context.drains.values():
         final[drains.terminal_waits] = True
-    codes = names.of(waits.row[mine]) * len(REASONS) + waits.reason[mine]
+    codes = names.of(waits.row[mine].astype(np.int64)) * len(REASONS) + waits.reason[mine]
     kinds, which = np.unique(codes, return_inverse=True)
     words = [
         names.own(f"{names.words[code // len(REASONS)]} ({REASONS[code % len(REASONS)].replace('_', ' ')})")
@@ -182,7 +184,7 @@ def _wait_rows(context: Context, names: _Names, number: int, label: str) -> Iter
     end = np.maximum.accumulate(waits.end[mine]) - zero
     start = np.minimum(waits.counted_from[mine] - zero, end)
     parts = tuple(
-        Series(word, start[part], end[part], name[part], waits.row[mine[part]])
+        Series(word, start[part], end[part], name[part], waits.row[mine[part]].astype(np.int64))
         for word, part in (
             ("blocked", np.flatnonzero(~final[mine])),
             ("blocked, final wait", np.flatnonzero(final[mine])),
@@ -198,7 +200,7 @@ def _device_rows(context: Context, names: _Names, device: int) -> Iterator[Row]:
     mine = np.flatnonzero(links.device == device)
     for stream, at in _parts_of(links.stream[mine], mine).items():
         label = where + ("ops" if stream == ABSENT else f"stream {stream}")
-        yield from _nested(trace, names, links.op[at], _OP_WORDS, label)
+        yield from _nested(trace, names, links.op[at].astype(np.int64), _OP_WORDS, label)
     idle, zero = context.idle[device], relative_start_ns(context)
     parts = []
     for number, cause in enumerate(CAUSES):
