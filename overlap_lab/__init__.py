@@ -9,9 +9,7 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 __all__ = [
     "Comparison",
@@ -27,6 +25,9 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False
+"""As `typing` has it: importing that takes longer than all else here, and Ctrl-C is not caught before."""
 
 if TYPE_CHECKING:
     from overlap_lab import capture
@@ -52,6 +53,8 @@ package, and a test run that does not use it must not pay for numpy."""
 
 
 def __getattr__(name: str) -> object:
+    from importlib import import_module
+
     if name == "capture":
         return import_module("overlap_lab.capture")
     if name in _WHERE:

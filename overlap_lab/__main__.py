@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from types import FrameType
 
 __all__ = ["main"]
 
 INTERRUPTED = 130
 """As `overlap_lab.cli` has it, which is not imported yet."""
+
+
+def _end(*_: object) -> None:
+    """Not by an exception: a module that is being imported may take it for a failure of its own."""
+    os.write(2, b"overlap-lab: interrupted\n")
+    os._exit(INTERRUPTED)
+
+
+try:
+    import signal
+except KeyboardInterrupt:  # from here on nothing else is imported without a handler
+    _end()
 
 
 def main() -> int:
@@ -23,12 +33,6 @@ def main() -> int:
     if asked:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return command()
-
-
-def _end(_signal: int, _frame: FrameType | None) -> None:
-    """Not by an exception: a module that is being imported may take it for a failure of its own."""
-    os.write(2, b"overlap-lab: interrupted\n")
-    os._exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

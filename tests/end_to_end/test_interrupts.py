@@ -31,11 +31,11 @@ CALL = (
 
 
 EARLY = """
-import os, signal, sys
+import os, sys
 class Import:
     def find_spec(self, name, path=None, target=None):
         if name == sys.argv[1]:
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), 2)
 sys.meta_path.insert(0, Import())
 from overlap_lab.__main__ import main
 sys.exit(main())
@@ -137,7 +137,9 @@ def trace(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return path
 
 
-@pytest.mark.parametrize("module", ["overlap_lab.cli", "argparse", "numpy", "overlap_lab.cli.analyze"])
+@pytest.mark.parametrize(
+    "module", ["signal", "overlap_lab.cli", "argparse", "numpy", "overlap_lab.cli.analyze"]
+)
 def test_an_interrupt_of_the_start_is_one_word_too(module: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", EARLY, module, "analyze"],
