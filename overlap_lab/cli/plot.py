@@ -6,6 +6,8 @@
   overlap-lab plot comparison before after -o comparison.svg
   overlap-lab plot overhead docs/benchmarks/h200.json -o overhead.html
 
+A timeline as .html holds every op, to be zoomed to; with --window, and as a picture, it is a fixed figure.
+
 The end of the file's name decides the format: .html opens in any browser, offline; .png and .svg need
 pip install 'overlap_lab[pictures]' and a Chrome or Chromium.
 """
@@ -51,12 +53,30 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from overlap_lab.plots.picture import check_suffix, write_figure
 
-    check_suffix(arguments.output)
+    suffix = check_suffix(arguments.output)
     refuse_to_overwrite(arguments.output, force=arguments.force)
-    figure = _figure(arguments)
-    write_figure(figure, Path(arguments.output))
+    if arguments.kind == "timeline" and suffix == ".html" and not arguments.window:
+        _write_timeline(arguments)
+    else:
+        write_figure(_figure(arguments), Path(arguments.output))
     print(f"wrote {arguments.output}")
     return 0
+
+
+def _write_timeline(arguments: argparse.Namespace) -> None:
+    """The page that holds every op, and follows the browser's own theme."""
+    from overlap_lab.render.html_timeline import TimelinePanel, aligned_zero_ns, write_timeline_page
+
+    panels = []
+    for path in arguments.paths:
+        for one in runs_at([path]):
+            trace = _trace(one, "timeline")
+            zero_ns = aligned_zero_ns(trace, arguments.align) if arguments.align else None
+            panels.append(TimelinePanel(Path(path).name, trace, zero_ns=zero_ns))
+    try:
+        write_timeline_page(Path(arguments.output), *panels)
+    except OSError as error:
+        raise UsageError(f"{arguments.output}: cannot be written: {error.strerror or error}") from None
 
 
 def _figure(arguments: argparse.Namespace) -> go.Figure:

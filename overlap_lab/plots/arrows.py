@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlap_lab.analyze import report_and_context
-from overlap_lab.errors import UsageError
+from overlap_lab.export.found import arrows_of as waits_and_ops
 from overlap_lab.metrics.context import Context
 from overlap_lab.plots.lanes import Lane, device_lanes, devices_in, host_lanes, origin_ns
-from overlap_lab.schema import Kind
 from overlap_lab.trace import Trace
 
-__all__ = ["Arrow", "arrows_of", "first_named_ns"]
+__all__ = ["Arrow", "arrows_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +24,6 @@ class Arrow:
     begin_lane: int
     end_ns: int
     end_lane: int
-
-
-def first_named_ns(trace: Trace, name: str) -> int:
-    """When the first host row of a name starts, after the first record. UsageError where there is none."""
-    codes = [code for code, text in enumerate(trace.names) if text == name]
-    host = np.isin(trace.kind, (Kind.RANGE, Kind.CPU_OP, Kind.API, Kind.PYTHON))
-    rows = np.flatnonzero(np.isin(trace.name, codes) & host)
-    if not rows.size:
-        files = ", ".join(trace.source.files) or "the trace"
-        raise UsageError(f"timeline: {files} has no range, framework op or call named {name!r}")
-    return int(trace.start_ns[rows[0]]) - origin_ns(trace)
 
 
 def arrows_of(trace: Trace, lanes: Sequence[Lane], *, most: int, offset_ns: int = 0) -> list[Arrow]:
@@ -67,20 +55,15 @@ def _lanes_of_rows(trace: Trace, place: dict[str, int]) -> dict[tuple[bool, int,
 
 
 def _of_waits(context: Context, lane_of: dict[tuple[bool, int, int], int], shift: int) -> list[Arrow]:
-    waits, links, ops, trace = context.waits, context.links, context.ops, context.trace
-    by_end = np.argsort(ops.end, kind="stable")
-    at = np.searchsorted(ops.end[by_end], waits.bound_end)
-    there = at < by_end.size
-    there[there] = ops.end[by_end[at[there]]] == waits.bound_end[there]
-    longest = np.argsort(waits.counted_from - waits.end, kind="stable")
+    trace, arrows = context.trace, waits_and_ops(context)
+    longest = np.argsort(trace.start_ns[arrows.wait] - trace.end_ns[arrows.wait], kind="stable")
     found = []
-    for wait in longest[there[longest]].tolist():
-        op, row = int(links.op[by_end[at[wait]]]), int(waits.row[wait])
+    for at in longest.tolist():
+        op, row = int(arrows.op[at]), int(arrows.wait[at])
         lanes = _both(trace, lane_of, op, row)
         if lanes:
-            found.append(
-                Arrow(int(trace.end_ns[op]) + shift, lanes[0], int(waits.end[wait]) + shift, lanes[1])
-            )
+            ends = int(trace.end_ns[op]) + shift, int(trace.end_ns[row]) + shift
+            found.append(Arrow(ends[0], lanes[0], ends[1], lanes[1]))
     return found
 
 

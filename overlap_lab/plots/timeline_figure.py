@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from overlap_lab.errors import UsageError
-from overlap_lab.plots.arrows import arrows_of, first_named_ns
+from overlap_lab.plots.arrows import arrows_of
 from overlap_lab.plots.lanes import (
     Ints,
     Lane,
@@ -25,11 +25,13 @@ from overlap_lab.plots.lanes import (
     host_lanes,
     idle_lane,
     merge_short,
+    origin_ns,
 )
 from overlap_lab.plots.palette import COLOURS, INK
 from overlap_lab.plots.runs import report_of, title_of
 from overlap_lab.plots.theme import dressed, nothing, safe, scale_of
 from overlap_lab.render.names import printable, shorten
+from overlap_lab.render.timeline_data import aligned_zero_ns
 from overlap_lab.report import Report
 from overlap_lab.trace import Trace
 from overlap_lab.units import format_ns
@@ -92,7 +94,7 @@ def timeline(
         raise UsageError(f"timeline: the window {window[0]}:{window[1]} is empty")
     panels = [run if isinstance(run, Panel) else _measured(run) for run in runs]
     notes: list[str] = []
-    offsets = [0 if align is None else -first_named_ns(panel.trace, align) for panel in panels]
+    offsets = [0 if align is None else _shift_ns(panel.trace, align) for panel in panels]
     lanes = [
         _shown(panel, offset, window, limits, notes) for panel, offset in zip(panels, offsets, strict=True)
     ]
@@ -123,6 +125,10 @@ def timeline(
         theme,
     )
     return figure
+
+
+def _shift_ns(trace: Trace, align: str) -> int:
+    return origin_ns(trace) - aligned_zero_ns(trace, align)
 
 
 def _measured(run: Trace) -> Panel:

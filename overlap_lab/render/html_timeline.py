@@ -34,9 +34,9 @@ _BUTTONS: Final = (
 )
 _HELP: Final = (
     "Click it, then zoom with the wheel or + and -, pan by dragging or with arrow keys; Home shows all of "
-    "it, n and p go to waits. A click on a bar keeps its arrows: from the call that enqueued an op, and from the "
-    "last op to the return of the wait. Columns lower than their row are events shorter than a pixel: the "
-    "height is the share of time that they fill."
+    "it, n and p go to waits. A click on a bar keeps its arrows: from the call that enqueued an op, and from "
+    "the last op to the return of the wait. Columns lower than their row are events shorter than a pixel: "
+    "the height is the share of time that they fill."
 )
 
 

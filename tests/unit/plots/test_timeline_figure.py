@@ -119,7 +119,7 @@ def test_traces_are_aligned_on_a_common_event() -> None:
     kernels = _bars(figure, "kernel")
     assert [bar.base[0] for bar in kernels] == [2.0 - 3.0, 2.0 - 9.0]
     assert "the first hipDeviceSynchronize" in figure.layout.xaxis2.title.text
-    with pytest.raises(UsageError, match="has no range, framework op or call named 'step'"):
+    with pytest.raises(UsageError, match="align on 'step': no event of the trace has this name"):
         timeline(SYNC, align="step")
 
 
