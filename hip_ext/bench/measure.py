@@ -49,7 +49,7 @@ def _processor() -> str:
     return platform.processor()
 
 
-def _facts() -> dict[str, str]:
+def _facts(commit: str) -> dict[str, str]:
     """Card, driver, versions and commit, as text; what is not known is left out."""
     card = _said(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"])
     driver = _said(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"])
@@ -62,13 +62,13 @@ def _facts() -> dict[str, str]:
         "python": platform.python_version(),
         "processor": _processor(),
         "cores": str(len(os.sched_getaffinity(0))),
-        "commit": _said(["git", "rev-parse", "HEAD"]),
+        "commit": commit or _said(["git", "rev-parse", "HEAD"]),
         "date": datetime.now(UTC).date().isoformat(),
     }
     return {name: value for name, value in known.items() if value}
 
 
-def measure(scale: Scale, *, command: str) -> dict[str, Any]:
+def measure(scale: Scale, *, command: str, commit: str = "") -> dict[str, Any]:
     """All steps of the plan and the Python calls, with what made them."""
     began = time.monotonic()
     deadline = began + 60 * MINUTES
@@ -80,14 +80,16 @@ def measure(scale: Scale, *, command: str) -> dict[str, Any]:
     device = "cpu" if runs["call/queue0"]["target"] == "host" else "cuda"
     calls = PythonCalls(scale, device)
     python = {f"queue{queue}": calls.measure(queue) for queue in calls.queues}
+    pinned = {f"queue{queue}": calls.measure_pinned(queue) for queue in calls.queues}
     print(f"{time.monotonic() - began:6.1f} s  python calls", file=sys.stderr)
     return {
         "format": FORMAT,
         "command": command,
-        "facts": _facts(),
+        "facts": _facts(commit),
         "seconds": round(time.monotonic() - began, 1),
         "runs": runs,
         "python_call_ns": python,
+        "python_pinned_ns": pinned,
         "sdpa_backward_ns": sdpa_backward_ns(scale) if device == "cuda" else [],
     }
 
@@ -98,13 +100,14 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--out", type=Path, required=True, help="the raw file")
     parser.add_argument("--quick", action="store_true", help="few samples of a small problem")
+    parser.add_argument("--commit", default="", help="what was built, where git can not say it")
     parser.add_argument("--force", action="store_true", help="write over an existing file")
     chosen = parser.parse_args(arguments)
     if chosen.out.exists() and not chosen.force:
         parser.error(f"{chosen.out} exists; --force writes over it")
     command = shlex.join(["python", "-m", "hip_ext.bench.measure", *(arguments or sys.argv[1:])])
     try:
-        raw = measure(QUICK if chosen.quick else FULL, command=command)
+        raw = measure(QUICK if chosen.quick else FULL, command=command, commit=chosen.commit)
     except (OSError, RuntimeError, subprocess.TimeoutExpired) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 1

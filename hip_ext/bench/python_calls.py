@@ -61,6 +61,7 @@ class PythonCalls:
         self._call = _call(scale, device)
         self._wait: Callable[[], None] = torch.cuda.synchronize if device == "cuda" else hip_ext.synchronize
         self.queues = (0, 1, 10) if device == "cuda" else (0,)
+        self.pinned_kinds = ("pool", "torch", "bare") if device == "cuda" else ("pool", "bare")
         size = PRODUCT if device == "cuda" else 0
         self._factor = torch.randn(size, size).to(device, torch.bfloat16)
 
@@ -72,6 +73,18 @@ class PythonCalls:
                 ns = self._sample(mode, queue)
                 if round_ >= self._scale.warmup:
                     taken[mode.value].append(ns)
+        return taken
+
+    def measure_pinned(self, queue: int) -> dict[str, list[int]]:
+        """The async mode by where its pinned blocks come from; the pool is in use again afterwards."""
+        taken: dict[str, list[int]] = {kind: [] for kind in self.pinned_kinds}
+        for round_ in range(self._scale.warmup + self._scale.samples):
+            for kind in self.pinned_kinds:
+                hip_ext.set_pinned_memory(kind)
+                ns = self._sample(hip_ext.Workspace.ASYNC, queue)
+                if round_ >= self._scale.warmup:
+                    taken[kind].append(ns)
+        hip_ext.set_pinned_memory("pool")
         return taken
 
     def _sample(self, mode: hip_ext.Workspace, queue: int) -> int:

@@ -43,6 +43,7 @@ def page(raw: Raw) -> str:
         *_device_times(raw),
         *_loop(raw),
         *_python(raw),
+        *_pinned(raw),
         *_kernels(raw),
         *_commands(raw),
         *_explanation(),
@@ -157,6 +158,19 @@ def _python(raw: Raw) -> Iterator[str]:
     yield from _table(("queued products", "from", *MODES), rows)
 
 
+def _pinned(raw: Raw) -> Iterator[str]:
+    yield "The Python call in the async mode, by `hip_ext.set_pinned_memory`:"
+    yield ""
+    taken = raw.content["python_pinned_ns"]
+    kinds = list(taken["queue0"])
+    rows = (
+        (number, *(Distribution.of(taken[queue][kind]) for kind in kinds))
+        for queue, number in QUEUES.items()
+        if queue in taken
+    )
+    yield from _table(("queued products", *kinds), rows)
+
+
 def _kernels(raw: Raw) -> Iterator[str]:
     yield "## The three kernels"
     yield ""
@@ -199,7 +213,8 @@ def _explanation() -> Iterator[str]:
             ("`iteration_ns`", "the host for one iteration of a loop"),
         ),
     )
-    yield "`python_call_ns` has the host's time in Python calls by queue and mode."
+    yield "`python_call_ns` has the host's time in Python calls by queue and mode,"
+    yield "`python_pinned_ns` by queue and pinned blocks."
 
 
 def main(arguments: list[str] | None = None) -> int:
