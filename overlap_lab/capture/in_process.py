@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 
 from overlap_lab.capture.captured import Captured
@@ -43,8 +44,8 @@ def in_process(
     else on the CPU host target.
 
     `backend` forces one: "kineto", "cupti", "host"; "cuda" and "rocm" are kineto, and refuse another vendor's
-    device. Raises CaptureError where there is neither device nor host target, so that nothing passes a budget
-    unmeasured.
+    device. Raises CaptureError where there is neither device nor host target, or not what the backend needs,
+    so that nothing passes a budget unmeasured.
     """
     chosen = available() if backend is None else _backend(str(backend))
     if chosen is None:
@@ -53,8 +54,14 @@ def in_process(
             "hip_ext is not installed"
         )
     if chosen is Backend.HOST:
+        if not _has_host_target():
+            raise CaptureError(f"backend={str(backend)!r}: the CPU host target of hip_ext is not installed")
         return host(folder, stacks=stacks)
     if chosen is Backend.CUPTI:
+        if find_spec("cupti") is None:
+            raise CaptureError(
+                f"backend={str(backend)!r}: cupti-python is not installed: pip install 'overlap_lab[cupti]'"
+            )
         return cupti(folder)
     if not _has_torch_device():
         raise CaptureError(f"backend={str(backend)!r}: torch has no CUDA or ROCm device here")

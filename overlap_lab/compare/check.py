@@ -194,6 +194,8 @@ _CLOCKS: Final = "the clocks are inverted, and the value depends on how far"
 
 def _observed(rule: Rule, run: _Run) -> Floats:
     """What one run observed of the rule's measure. Raises _NoValue."""
+    if not run.context.devices and not rule.tag.startswith("quality/"):
+        raise _NoValue("the trace has no device records")  # so nobody knows what waited
     if rule.per is Per.WAIT:
         wait, waits = waits_inside(run.context, None), run.context.waits
         return np.asarray(waits.end[wait] - waits.counted_from[wait], np.float64)
@@ -262,8 +264,6 @@ def _windows(rule: Rule, context: Context) -> list[Window]:
 
 
 def _absent(rule: Rule, context: Context) -> str:
-    if not context.devices:
-        return "the trace has no device records"
     if rule.device is not None and rule.device not in context.devices:
         return f"the trace has no device {rule.device}; it has {', '.join(map(str, context.devices))}"
     devices = ", ".join(map(str, context.devices))

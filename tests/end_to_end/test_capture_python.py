@@ -128,7 +128,13 @@ def test_a_block_is_recorded_with_whatever_is_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("backend", "error", "why"),
-    [("cuda", CaptureError, "torch has no device here"), ("nsys", UsageError, "expected one of")],
+    [
+        ("cuda", CaptureError, "torch has no device here"),
+        ("rocm", CaptureError, "torch has no device here"),
+        ("kineto", CaptureError, "torch has no CUDA or ROCm device here"),
+        ("cupti", CaptureError, "cupti-python is not installed"),
+        ("nsys", UsageError, "expected one of"),
+    ],
 )
 def test_a_backend_that_is_not_there_never_passes(
     backend: str, error: type[Exception], why: str, tmp_path: Path
