@@ -529,5 +529,82 @@ def group_rows(code: _Rows, count: int) -> tuple[_Rows, list[int]]:
 def flagged_rows(code: _Rows, flags: _Flags) -> _Rows:
     """The positions whose code, -1 for none, is flagged."""
 
+def lengths_by_code(code: _Flags, start: _Ints, end: _Ints, count: int) -> list[int]:
+    """Per code below `count` the sum of the intervals' lengths."""
+
 def in_order(first: _Ints, second: _Ints | None = None) -> bool:
     """Whether no row is less than the one before it, by the first column, then by the second."""
+
+_DeviceOps = tuple[_Ints, _Ints, _Ints, _Ints, _Rows, _Rows, _Rows, _Rows | None]
+"""Start, end and enqueue start of all ops, their starts as linked, caller and place; the rows of host calls;
+and the device's ops, None where these are all."""
+_Tenths = tuple[int, list[int], list[int]]
+"""How many numbers there are, and those right below and right above each tenth asked for."""
+
+def run_ahead(
+    trace: Trace,
+    ops: _DeviceOps,
+    window: tuple[int, int] | None,
+    from_return: bool,
+    tenths: list[int],
+) -> _Tenths:
+    """Of run-ahead, from the start or the return of the enqueue call, over ops with a call that do not start
+    before it and start in the window.
+    """
+
+def empty_run_ahead(
+    ops: _DeviceOps, window: tuple[int, int] | None, places: int, tenths: list[int]
+) -> _Tenths:
+    """The same over those that were enqueued while no op of their place was outstanding."""
+
+def queue_peaks(trace: Trace, ops: _DeviceOps, ends: _Ints) -> tuple[int, int]:
+    """The deepest queue and the most queued work; `ends` are those of the device's ops, sorted."""
+
+def idle_pieces(
+    trace: Trace,
+    ops: _DeviceOps,
+    gaps: tuple[_Ints, _Ints, _Rows, _Flags],
+    causes: tuple[int, int, int, int],
+    cap_ns: int,
+) -> tuple[_Ints, _Ints, _Flags, _Rows]:
+    """The pieces of gaps by start: start, end, cause and gap of each.
+
+    Of a gap start, end, the op behind it, and the known cause of all of it plus 1 are given. `causes` are the
+    numbers of: host late, launch, in call, dependency. Launch time lasts `cap_ns` at most.
+    """
+
+def sorted_calls(
+    trace: Trace,
+    rules: dict[str, int],
+    calls: tuple[_Rows, _Rows, _Rows, _Rows, _Rows, _Ints],
+    captured: _Flags | None,
+) -> tuple[_Rows, _Rows, list[tuple[int, int, int]]]:
+    """Of the calls that can wait those that do so by name or are long; per host call the number of its kind,
+    -1 for all but the short ones that may wait; and each kind's thread, device and stream.
+
+    `calls`: row, thread, outermost call and last op of each host call; place of each op; device of each
+    place.
+    """
+
+def free_calls(
+    trace: Trace,
+    host: _Rows,
+    kind: _Rows,
+    scopes: list[list[tuple[_Ints, _Ints, bool]]],
+    own_end: _Ints | None,
+    names: int,
+) -> tuple[list[int], list[int]]:
+    """Per name, the first that of calls without one, how many calls of some kind found nothing outstanding in
+    their scopes, and how long the longest lasted.
+
+    A scope has the enqueue starts of its ops, sorted, the latest end among the first i of them, and whether
+    the null stream brings it in: then work that ran on past `own_end` of the call does not count.
+    """
+
+def rows_near(
+    trace: Trace, kinds: int, thread_rows: _Ints, moments: tuple[_Ints, _Ints, _Ints]
+) -> tuple[_Rows, _Rows]:
+    """Rows of some kinds in which a moment of their thread begins, and their threads.
+
+    Threads are numbered as in `thread_rows`, which has a row of each.
+    """

@@ -20,7 +20,6 @@ from overlap_lab.columns import (
     dense_codes,
     distinct,
     gather,
-    is_one_of,
     order,
 )
 from overlap_lab.intervals import spread
@@ -43,7 +42,6 @@ _RULES: Final[dict[str, int]] = {
     "host": code_bits((Kind.API,)),
     "ops": code_bits(DEVICE_KINDS),
     "owners": code_bits(OWNERS),
-    "marks": code_bits(_MARKS),
     "absent_process": ABSENT_PROCESS,
     "absent_device": ABSENT_DEVICE,
     "absent_stream": ABSENT,
@@ -79,6 +77,8 @@ class Link:
     """Per host call: dense number of (part, process, thread)."""
     thread_rows: Ints
     """The first row of each thread that makes host calls."""
+    apis: int
+    """Which calls there are, as bits."""
     outer: Rows
     """Per host call: the outermost enqueue call around it (maybe itself), where it is one; else itself."""
     captured: Mask | None
@@ -141,7 +141,10 @@ class Link:
 
     def calls_of(self, trace: Trace, apis: Iterable[int]) -> Rows:
         """Host calls of some kinds that were not made while a stream was captured."""
-        mine = is_one_of(gather(trace.api, self.host), apis)
+        wanted = code_bits(apis)
+        if not wanted & self.apis:
+            return np.zeros(0, np.int32)
+        mine = native.are_members(gather(trace.api, self.host), wanted)
         if self.captured is not None:
             mine &= ~self.captured
         return np.flatnonzero(mine).astype(np.int32)
@@ -159,8 +162,8 @@ class Link:
 
 def link(trace: Trace) -> Link:
     """Pair every device op with the enqueue call that made it."""
-    host, op, thread, thread_rows, marked = native.calls_and_ops(trace, _RULES)
-    captured = _captured(trace, host, thread) if marked else None
+    host, op, thread, thread_rows, apis = native.calls_and_ops(trace, _RULES)
+    captured = _captured(trace, host, thread) if apis & code_bits(_MARKS) else None
     outer = native.outer_calls(trace, _RULES, host, thread)
     flags = None if captured is None else captured.view(np.uint8)
     found = native.linked_ops(trace, _RULES, host, thread, flags, op)
@@ -174,6 +177,7 @@ def link(trace: Trace) -> Link:
         host=host,
         host_thread=thread,
         thread_rows=thread_rows,
+        apis=apis,
         outer=outer,
         captured=captured,
         last_op=last_op,

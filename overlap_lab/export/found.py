@@ -115,7 +115,9 @@ def _idle(context: Context) -> Iterator[Spans]:
     for device in context.devices:
         found = idle_segments(context, device)
         if found.start.size:
-            yield Spans(_on(device, "idle by cause"), found.start, found.end, found.cause, words)
+            yield Spans(
+                _on(device, "idle by cause"), found.start, found.end, found.cause.astype(np.int64), words
+            )
 
 
 def _counters(context: Context) -> Iterator[Counter]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
+from overlap_lab import native
 from overlap_lab.columns import (
     Ints,
     Mask,
@@ -17,7 +19,6 @@ from overlap_lab.columns import (
     in_order,
     is_one_of,
     order,
-    sum_of_each,
 )
 from overlap_lab.link import Link
 from overlap_lab.metrics.floor import launch_floor
@@ -28,6 +29,10 @@ from overlap_lab.schema import ABSENT, ABSENT_DEVICE, LATEST_NS, Api, Cause
 __all__ = ["CAUSES", "Pieces", "Segments", "causes_of", "late_pieces", "piece", "sorted_segments"]
 
 CAUSES = tuple(Cause)
+_SPLIT = (
+    *(CAUSES.index(Cause.HOST_LATE), CAUSES.index(Cause.LAUNCH)),
+    *(CAUSES.index(Cause.IN_CALL), CAUSES.index(Cause.DEPENDENCY)),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,18 +41,18 @@ class Segments:
 
     start: Ints
     end: Ints
-    cause: Ints
+    cause: npt.NDArray[np.uint8]
     """Index into CAUSES."""
-    gap: Ints
+    gap: Rows
     """Index of the gap in the lane; -1 before the first op and after the last."""
 
     def totals(self) -> dict[Cause, int]:
         """Total length of each cause."""
-        length = sum_of_each(self.cause, self.end - self.start, len(CAUSES))
-        return dict(zip(CAUSES, length.tolist(), strict=True))
+        total = native.lengths_by_code(self.cause, self.start, self.end, len(CAUSES))
+        return dict(zip(CAUSES, total, strict=True))
 
 
-Pieces = tuple[Ints, Ints, Ints, Ints]
+Pieces = tuple[Ints, Ints, npt.NDArray[np.uint8], Rows]
 
 
 def causes_of(material: Material, device: int, drained: Ints, undecided: Ints) -> Segments:
@@ -56,7 +61,11 @@ def causes_of(material: Material, device: int, drained: Ints, undecided: Ints) -
     `drained` and `undecided` are gaps, by index: those of its drains, and those whose cause depends on how
     far its clock is off.
     """
-    return sorted_segments([_gap_pieces(material, device, drained, undecided)])
+    lane, ops = material.devices[device], material.ops
+    known = _known_causes(material, device, drained, undecided)
+    gaps = lane.gap_start, lane.gap_end, lane.next_op, known
+    cap_ns = _launch_cap(material, device)
+    return Segments(*native.idle_pieces(material.trace, ops.lent(lane), gaps, _SPLIT, cap_ns))
 
 
 def sorted_segments(pieces: list[Pieces]) -> Segments:
@@ -64,15 +73,20 @@ def sorted_segments(pieces: list[Pieces]) -> Segments:
     start, end, cause, gap = _joined(pieces)
     real = np.flatnonzero(end > start)
     by_start = real[order(gather(start, real))]
-    return Segments(*(gather(each, by_start) for each in (start, end, cause, gap)))
+    return Segments(
+        start=gather(start, by_start),
+        end=gather(end, by_start),
+        cause=gather(cause, by_start),
+        gap=gather(gap, by_start),
+    )
 
 
-def piece(start: Ints, end: Ints, cause: Cause, gap: Ints | int) -> Pieces:
+def piece(start: Ints, end: Ints, cause: Cause, gap: Rows | int) -> Pieces:
     return (
         start.astype(np.int64),
         end.astype(np.int64),
-        np.full(start.size, CAUSES.index(cause), np.int64),
-        np.broadcast_to(np.asarray(gap, np.int64), start.shape),
+        np.full(start.size, CAUSES.index(cause), np.uint8),
+        np.broadcast_to(np.asarray(gap, np.int32), start.shape),
     )
 
 
@@ -81,39 +95,32 @@ def _joined(pieces: list[Pieces]) -> Pieces:
     return start, end, cause, gap
 
 
-def _gap_pieces(material: Material, device: int, drained_gaps: Ints, undecided: Ints) -> Pieces:
+def _known_causes(material: Material, device: int, drained: Ints, undecided: Ints) -> npt.NDArray[np.uint8]:
+    """Per gap the cause of all of it, plus 1, where it has one; 0 where the next op's enqueue call tells."""
     lane = material.devices[device]
-    gap = np.arange(lane.gap_start.size)
-    unknown = _records_missing(material, device)
-    unknown[undecided] = True
-    drained = np.zeros(gap.size, np.bool_)
-    drained[drained_gaps] = True
-    drained &= ~unknown
-    enqueue = gather(material.ops.enqueue, lane.next_op)
-    rest = ~unknown & ~drained
-    late = rest & (enqueue >= lane.gap_start)
-    behind = rest & ~late
-    called = behind & _behind_host_function(material, device, behind)
-    whole = [
-        piece(lane.gap_start[mask], lane.gap_end[mask], cause, gap[mask])
-        for mask, cause in (
-            (unknown, Cause.UNKNOWN),
-            (drained, Cause.DRAIN),
-            (called, Cause.HOST_FUNCTION),
-            (behind & ~called, Cause.DEPENDENCY),
-        )
-    ]
-    split = late_pieces(material, device, lane.gap_start[late], lane.next_op[late], gap[late])
-    return _joined([*whole, split])
+    known = np.zeros(lane.gap_start.size, np.uint8)
+    asked = material.links.calls_of(material.trace, (Api.HOST_FUNC,))
+    if asked.size:
+        behind = gather(material.ops.enqueue, lane.next_op) < lane.gap_start
+        known[_behind_host_function(material, device, behind)] = CAUSES.index(Cause.HOST_FUNCTION) + 1
+    known[drained] = CAUSES.index(Cause.DRAIN) + 1
+    known[_records_missing(material, device)] = CAUSES.index(Cause.UNKNOWN) + 1
+    known[undecided] = CAUSES.index(Cause.UNKNOWN) + 1
+    return known
 
 
-def late_pieces(material: Material, device: int, start: Ints, op: Rows, gap: Ints) -> Pieces:
+def _launch_cap(material: Material, device: int) -> int:
+    """How long a launch can take: the time of a gap behind that has another cause."""
+    floor = launch_floor(material, device, None) or 0
+    return min(max(LAUNCH_CAP_FLOORS * floor, LAUNCH_CAP_NS), LATEST_NS)
+
+
+def late_pieces(material: Material, device: int, start: Ints, op: Rows, gap: Rows) -> Pieces:
     """The parts of gaps whose next op was not enqueued when they began."""
     ops = material.ops
     end = gather(ops.start, op)
     enqueue = np.clip(gather(ops.enqueue, op), start, end)
-    floor = launch_floor(material, device, None) or 0
-    cap = min(max(LAUNCH_CAP_FLOORS * floor, LAUNCH_CAP_NS), LATEST_NS)
+    cap = _launch_cap(material, device)
     arrived = np.maximum(gather(ops.enqueue, op) + np.minimum(end - gather(ops.enqueue, op), cap), start)
     returned = np.clip(ops.links.returns(op), arrived, end)
     return _joined(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from overlap_lab.columns import Ints, Mask
+from overlap_lab.columns import Ints, Mask, Rows
 from overlap_lab.intervals import Intervals, clip, union
 from overlap_lab.link import Link
 from overlap_lab.metrics.causes import Segments, causes_of
@@ -34,6 +34,8 @@ class Context(Material):
     """Per device the gaps between its ops by cause, over the whole trace."""
     host_values: dict[Window | None, dict[str, Ints]]
     """Each `host/*` value per thread, by window, as far as it was asked for."""
+    near: list[tuple[Rows, Rows]]
+    """Rows near the waits and their threads, once they were asked for."""
     window: Window | None = None
 
     def within(self, window: Window | None) -> Context:
@@ -98,6 +100,7 @@ def _context(material: Material, waits: Waits, window: Window | None) -> Context
         stream_drains=stream_drains_of(ops, feeds, waits),
         idle=idle,
         host_values={},
+        near=[],
         window=window,
     )
 

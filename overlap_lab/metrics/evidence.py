@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from overlap_lab import native
 from overlap_lab.columns import (
     Ints,
     Mask,
     Rows,
+    code_bits,
     count_before,
     count_until,
     gather,
@@ -22,7 +25,7 @@ from overlap_lab.columns import (
 from overlap_lab.intervals import spread
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.opset import LONG_AGO
-from overlap_lab.metrics.scopes import OwnOps, Scopes, own_ops_of, scopes_of
+from overlap_lab.metrics.scopes import WHOLE_DEVICE, OwnOps, Scopes, own_ops_of, scopes_of, sets_of
 from overlap_lab.metrics.settings import (
     FLOOR_NS,
     LONGEST_FLOOR_NS,
@@ -31,10 +34,10 @@ from overlap_lab.metrics.settings import (
     SAMPLES_FOR_OWN_FLOOR,
     SLACK_NS,
 )
-from overlap_lab.schema import ALWAYS_WAITS, MAY_WAIT, Api, CopyKind, Memory
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ALWAYS_WAITS, MAY_WAIT, Api, CopyKind, Memory
 from overlap_lab.trace import Trace
 
-__all__ = ["Calls", "calls_of", "is_pinned", "is_sync", "lock_waits", "synchronous", "tentative"]
+__all__ = ["Calls", "calls_of", "is_pinned", "is_sync", "lock_waits", "scoped", "synchronous", "tentative"]
 
 _SYNCS = tuple(api for api in ALWAYS_WAITS if api is not Api.MEMCPY)
 _ALL_MUST_END = (
@@ -46,6 +49,14 @@ _ALL_MUST_END = (
     Api.MODULE_LOAD,
 )
 _EVENT_CALLS = (Api.STREAM_WAIT_EVENT, Api.EVENT_RECORD)
+_RULES: Final[dict[str, int]] = {
+    "always": code_bits(ALWAYS_WAITS),
+    "may": code_bits(MAY_WAIT),
+    "whole_device": code_bits(WHOLE_DEVICE),
+    "floor_ns": FLOOR_NS,
+    "absent_device": ABSENT_DEVICE,
+    "absent_stream": ABSENT,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,15 +82,16 @@ class Calls:
 
 
 def calls_of(material: Material) -> Calls:
-    """Every always-wait and may-wait call, those inside a stream capture left out."""
+    """Every call that waits by name, and every other that may have waited: those that are long enough."""
     trace, links, ops = material.trace, material.links, material.ops
-    index = links.calls_of(trace, ALWAYS_WAITS + MAY_WAIT)
+    lent = (links.host, links.host_thread, links.outer, links.last_op, links.place, links.places.device)
+    captured = None if links.captured is None else links.captured.view(np.uint8)
+    index, kind, kinds = native.sorted_calls(trace, _RULES, lent, captured)
     row = gather(links.host, index)
-    own = own_ops_of(trace, links, ops, index)
+    own, scopes = scoped(material, index)
     start, end = gather(trace.start_ns, row), gather(trace.end_ns, row)
-    scopes = _without_bystanders(scopes_of(trace, ops, material.feeds, index, own), own, start)
     outstanding = scopes.per_call(scopes.ask("reach_before", scopes.limit), row.size) > start
-    floor, floors = _floors(trace, row, outstanding)
+    floor, floors = _floors(trace, row, outstanding, _free_calls(material, kind, kinds))
     return Calls(
         index=index,
         row=row,
@@ -94,6 +106,27 @@ def calls_of(material: Material) -> Calls:
         floor=floor,
         floors=floors,
     )
+
+
+def scoped(material: Material, index: Rows) -> tuple[OwnOps, Scopes]:
+    """What some host calls made, and what each can depend on."""
+    trace, links = material.trace, material.links
+    own = own_ops_of(trace, links, material.ops, index)
+    scopes = scopes_of(trace, material.ops, material.feeds, index, own)
+    return own, _without_bystanders(scopes, own, gather(trace.start_ns, gather(links.host, index)))
+
+
+def _free_calls(material: Material, kind: Rows, kinds: Sequence[tuple[int, int, int]]) -> tuple[Ints, Ints]:
+    """How many calls of each name, the first that of those without one, are too short to be asked and found
+    nothing outstanding, and how long the longest of these was."""
+    trace, links = material.trace, material.links
+    sets = sets_of(trace, material.ops, material.feeds, kinds)
+    scopes = [[(each.enqueue, each.reach, null) for each, null in mine] for mine in sets]
+    own_end = None
+    if any(null for mine in sets for _, null in mine):
+        own_end = own_ops_of(trace, links, material.ops, np.arange(links.host.size, dtype=np.int32)).last_end
+    count, longest = native.free_calls(trace, links.host, kind, scopes, own_end, len(trace.names))
+    return np.array(count, np.int64), np.array(longest, np.int64)
 
 
 def _without_bystanders(scopes: Scopes, own: OwnOps, start: Ints) -> Scopes:
@@ -122,20 +155,41 @@ def synchronous(calls: Calls) -> tuple[Mask, Ints]:
     return waited, np.minimum(bound, calls.end)
 
 
-def _floors(trace: Trace, row: Rows, outstanding: Mask) -> tuple[Ints, dict[str, int]]:
-    """The floor of each call, and of each name that has one of its own."""
+def _floors(
+    trace: Trace, row: Rows, outstanding: Mask, short: tuple[Ints, Ints]
+) -> tuple[Ints, dict[str, int]]:
+    """The floor of each call, and of each name that has one of its own.
+
+    `short` are the calls that are too short to be asked, as `_free_calls` counts them.
+    """
     duration = gather(trace.end_ns, row) - gather(trace.start_ns, row)
     names = gather(trace.name, row).astype(np.int64)
     floor = np.full(row.size, FLOOR_NS, np.int64)
     own: dict[str, int] = {}
     free = ~outstanding
-    counts = np.bincount(names[free] + 1)  # the name -1 is that of calls without one
-    for name in (np.flatnonzero(counts >= SAMPLES_FOR_OWN_FLOOR) - 1).tolist():
-        tail = float(np.percentile(duration[free & (names == name)], 99))
-        limit = int(np.clip(round(tail), FLOOR_NS, LONGEST_FLOOR_NS))
-        floor[names == name] = limit
+    counts = np.bincount(names[free] + 1, minlength=short[0].size)
+    for name in (np.flatnonzero(counts + short[0] >= SAMPLES_FOR_OWN_FLOOR) - 1).tolist():
+        its = names == name
+        limit = _own_floor(duration[free & its], *(int(column[name + 1]) for column in short))
+        floor[its] = limit
         own[trace.names[name] if name >= 0 else ""] = limit
     return floor, own
+
+
+def _own_floor(asked: Ints, short: int, longest: int) -> int:
+    """The 99th percentile, within limits, of the calls that were asked and of so many that are no longer than
+    the least limit, of which only the longest is known: the others cannot be told apart from it."""
+    long = np.sort(asked[asked > FLOOR_NS])
+    size = asked.size + short
+    brief = size - long.size
+    top = max(longest, int(asked[asked <= FLOOR_NS].max(initial=longest)))
+    place = (size - 1) * 0.99
+    low, high = (
+        int(long[at - brief]) if at >= brief else top for at in (int(place), min(int(place) + 1, size - 1))
+    )
+    share = place - int(place)  # as numpy interpolates
+    tail = high - (high - low) * (1 - share) if share >= 0.5 else low + (high - low) * share
+    return int(np.clip(round(tail), FLOOR_NS, LONGEST_FLOOR_NS))
 
 
 def tentative(material: Material, calls: Calls) -> tuple[Mask, Ints]:

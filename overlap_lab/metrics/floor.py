@@ -7,12 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from overlap_lab.columns import Ints, Mask, Rows, dense_codes, gather, order
+from overlap_lab import native
+from overlap_lab.columns import Ints, Mask, Rows, code_bits, dense_codes, gather, order
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.queue import from_graphs
-from overlap_lab.native import reach_before
+from overlap_lab.schema import Api
 
-__all__ = ["launch_floor", "measured_ops", "quantiles"]
+__all__ = ["interpolated", "launch_floor", "quantiles"]
 
 Window = tuple[int, int]
 
@@ -26,7 +27,15 @@ def launch_floor(material: Material, device: int, window: Window | None) -> int 
 
 
 def _floor_of(material: Material, device: int, window: Window | None) -> int | None:
-    op = measured_ops(material, device, window)
+    if material.links.apis & code_bits((Api.GRAPH_LAUNCH,)):
+        return _floor_with_graphs(material, device, window)
+    ops = material.ops.lent(material.devices[device])
+    places = material.links.places.part.size
+    return interpolated(*native.empty_run_ahead(ops, window, places, [1]), (1,))[0]
+
+
+def _floor_with_graphs(material: Material, device: int, window: Window | None) -> int | None:
+    op = _measured_ops(material, device, window)
     if op.size == 0:
         return None
     ops, caller = material.ops, material.links.caller
@@ -41,13 +50,12 @@ def _floor_of(material: Material, device: int, window: Window | None) -> int | N
     return quantiles(gather(ops.start, alone) - gather(ops.enqueue, alone), (1,))[0]
 
 
-def measured_ops(material: Material, device: int, window: Window | None) -> Rows:
+def _measured_ops(material: Material, device: int, window: Window | None) -> Rows:
     """Linked ops of the device that do not start before their enqueue call, by start inside the window."""
     index = material.devices[device].index
     ops = material.ops
-    keep = (gather(material.links.caller, index) >= 0) & (
-        gather(ops.start, index) >= gather(ops.enqueue, index)
-    )
+    keep = gather(ops.start, index) >= gather(ops.enqueue, index)
+    keep &= gather(material.links.caller, index) >= 0
     if window is not None:
         first, last = window
         keep &= (gather(ops.start, index) >= first) & (gather(ops.start, index) < last)
@@ -58,13 +66,22 @@ def quantiles(values: Ints, tenths: Sequence[int]) -> list[int | None]:
     """Quantiles of whole numbers by linear interpolation, rounded to whole ones; None of nothing."""
     if values.size == 0:
         return [None] * len(tenths)
-    places = [Fraction((values.size - 1) * each, 10) for each in tenths]
-    wanted = {min(int(place) + more, values.size - 1) for place in places for more in (0, 1)}
-    found = np.partition(values, sorted(wanted))
+    places = [(values.size - 1) * each // 10 for each in tenths]
+    above = [min(place + 1, values.size - 1) for place in places]
+    found = np.partition(values, sorted({*places, *above}))
+    return interpolated(values.size, found[places].tolist(), found[above].tolist(), tenths)
+
+
+def interpolated(
+    size: int, low: Sequence[int], high: Sequence[int], tenths: Sequence[int]
+) -> list[int | None]:
+    """Quantiles of so many whole numbers, of which those right below and right above each are given."""
+    if size == 0:
+        return [None] * len(tenths)
     result: list[int | None] = []
-    for place in places:
-        low, high = int(found[int(place)]), int(found[min(int(place) + 1, values.size - 1)])
-        result.append(round(low + (high - low) * (place - int(place))))
+    for tenth, one, other in zip(tenths, low, high, strict=True):
+        share = Fraction((size - 1) * tenth, 10) % 1
+        result.append(round(one + (other - one) * share))
     return result
 
 
@@ -75,5 +92,5 @@ def _stream_occupied(material: Material, device: int, asked: Rows) -> Mask:
     lane = dense_codes(gather(material.links.place, index))
     occupied = np.zeros(ops.start.size, np.bool_)
     enqueue = gather(ops.enqueue, index)
-    occupied[index] = reach_before(lane, enqueue, gather(ops.end, index)) > enqueue
+    occupied[index] = native.reach_before(lane, enqueue, gather(ops.end, index)) > enqueue
     return gather(occupied, asked)

@@ -46,7 +46,7 @@ def idle_segments(context: Context, device: int) -> Segments:
         op = lane.index[context.ops.start[lane.index] == lane.first]
         op = op[[np.argmin(context.ops.enqueue[op])]]
         begin = np.minimum(first, context.ops.enqueue[op])
-        before = late_pieces(context, device, begin, op, np.array([-1]))
+        before = late_pieces(context, device, begin, op, np.array([-1], np.int32))
         pieces.append((*clip(before[0], before[1], context.window), *before[2:]))
     if last > lane.last:
         pieces.append(piece(np.array([max(lane.last, first)]), np.array([last]), Cause.HOST_LATE, -1))

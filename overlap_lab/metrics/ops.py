@@ -17,6 +17,7 @@ from overlap_lab.trace import Trace
 
 __all__ = ["Lane", "Ops", "device_lanes", "grouped", "lane_of", "ops_of"]
 
+Lent = tuple[Ints, Ints, Ints, Ints, Rows, Rows, Rows, Rows | None]
 _Key = tuple[int, int, int]
 """(owner, device, stream)"""
 
@@ -42,6 +43,15 @@ class Ops:
     sets: dict[tuple[int, int, int | None], OpSet] = field(default_factory=dict)
     made: dict[tuple[int, int, int], list[tuple[Rows, OpSet]]] = field(default_factory=dict)
     """Every set with its ops, by how many these are, the first, and the last one."""
+
+    def lent(self, lane: Lane) -> Lent:
+        """The columns that the core asks for about the ops of a device."""
+        links, whole = self.links, lane.index.size == self.start.size
+        index = None if whole else lane.index
+        return (
+            *(self.start, self.end, self.enqueue, links.start, links.caller, links.place),
+            *(links.host, index),
+        )
 
     def set_of(self, index: Rows) -> OpSet:
         """The set of some ops, given in order; the one that is there already where they are the same."""

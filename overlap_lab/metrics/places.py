@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from overlap_lab.columns import Ints, Numbers
+from overlap_lab import native
+from overlap_lab.columns import Numbers, Rows, code_bits, gather
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.python_frames import frame_in
-from overlap_lab.native import innermost_rows
 from overlap_lab.schema import Kind
 from overlap_lab.trace import Trace
 
@@ -19,47 +19,53 @@ Kinds = npt.NDArray[np.uint8]
 
 def around_waits(context: Context, kind: Kind) -> list[str | None]:
     """For each wait the name of the innermost row of a kind around it on its thread; None where none is."""
-    return _innermost(context, context.trace.kind, kind)
+    return _innermost(context, context.trace.kind[_near(context)[0]], kind)
 
 
 def lines_around_waits(context: Context) -> list[str | None]:
     """For each wait the name of the innermost Python frame of the user's own files around it, else of the
     innermost that leads to any file, else of the innermost: a built-in such as `<built-in method item>`."""
-    trace = context.trace
-    rows = np.flatnonzero(trace.kind == Kind.PYTHON)
-    if rows.size == 0:
-        return [None] * context.waits.row.size
-    codes = trace.name[rows]
-    frames = {code: frame_in(trace.names[code]) for code in np.unique(codes).tolist() if code >= 0}
+    trace, near = context.trace, _near(context)[0]
+    python = trace.kind[near] == Kind.PYTHON
+    found: list[str | None] = [None] * context.waits.row.size
+    if not python.any():
+        return found
+    codes = trace.name[near]
+    used = np.unique(codes[python]).tolist()
+    frames = {code: frame_in(trace.names[code]) for code in used if code >= 0}
     lines = [code for code, frame in frames.items() if frame]
     own = [code for code, frame in frames.items() if frame and frame.is_own]
-    found: list[str | None] = [None] * context.waits.row.size
-    for wanted in (rows[np.isin(codes, own)], rows[np.isin(codes, lines)], rows):
+    for wanted in (python & np.isin(codes, own), python & np.isin(codes, lines), python):
         if None in found:
-            others = _innermost(context, _marked(trace, wanted), 1)
+            others = _innermost(context, wanted.view(np.uint8), 1)
             found = [mine or other for mine, other in zip(found, others, strict=True)]
     return found
 
 
-def _marked(trace: Trace, rows: Ints) -> Kinds:
-    chosen = np.zeros_like(trace.kind)
-    chosen[rows] = 1
-    return chosen
+def _near(context: Context) -> tuple[Rows, Rows]:
+    """The rows that can lie around waits, and their threads: a small part of the trace."""
+    waits = context.waits
+    if not context.near:
+        kinds = code_bits((Kind.RANGE, Kind.CPU_OP, Kind.PYTHON))
+        moments = waits.thread, waits.start, waits.end
+        context.near.append(native.rows_near(context.trace, kinds, context.links.thread_rows, moments))
+    return context.near[0]
 
 
 def _innermost(context: Context, kinds: Kinds, kind: int) -> list[str | None]:
-    """For each wait the name of the innermost row of that kind around it."""
+    """For each wait the name of the innermost row around it of those near it that are of that kind."""
     trace, waits = context.trace, context.waits
-    rows = innermost_rows(
+    near, thread = _near(context)
+    found = native.innermost_rows(
         kinds,
-        (context.links.row_threads(), trace.start_ns, trace.end_ns),
+        (thread, gather(trace.start_ns, near), gather(trace.end_ns, near)),
         kind,
         (waits.thread, waits.start, waits.end),
     )
-    if bool((rows < 0).all()):
-        return [None] * rows.size
-    names = names_of(trace, rows)
-    return [name if row >= 0 else None for name, row in zip(names, rows.tolist(), strict=True)]
+    if bool((found < 0).all()):
+        return [None] * found.size
+    names = names_of(trace, near[np.maximum(found, 0)])
+    return [name if row >= 0 else None for name, row in zip(names, found.tolist(), strict=True)]
 
 
 def names_of(trace: Trace, rows: Numbers) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from overlap_lab.columns import (
     Ints,
     Mask,
     Rows,
+    code_bits,
     count_until,
     dense_codes,
     gather,
@@ -34,12 +35,21 @@ class Queue:
     """Sorted times at which entries came: return of the enqueue call, or the start if that is earlier."""
     left: Ints
     """Sorted times at which entries ended."""
-    work_entered: Ints
-    """Sorted times at which ops came; a graph's ops come one by one here."""
-    work: Ints
-    """Device time of the first i ops to come."""
-    start: Ints
+    ops: tuple[Ints, Ints, Ints]
+    """When each op came, started and ended, in the lane's order; a graph's ops come one by one here."""
     end: Ints
+    """Sorted ends of the ops."""
+    works: list[tuple[Ints, Ints]] = field(default_factory=list)
+
+    @property
+    def start(self) -> Ints:
+        """Sorted starts of the ops."""
+        return in_order(self.ops[1])
+
+    @property
+    def work_entered(self) -> Ints:
+        """Sorted times at which ops came."""
+        return self._work()[0]
 
     def depth(self, time: Ints) -> Ints:
         """Entries in the queue at each time."""
@@ -47,8 +57,17 @@ class Queue:
 
     def queued_work(self, time: Ints) -> Ints:
         """Device time that was enqueued and had not yet run at each time."""
-        came = gather(self.work, count_until(self.work_entered, time))
+        entered, work = self._work()
+        came = gather(work, count_until(entered, time))
         return came - self._elapsed(self.start, time) + self._elapsed(self.end, time)
+
+    def _work(self) -> tuple[Ints, Ints]:
+        """Sorted times at which ops came, and the device time of the first i of them."""
+        if not self.works:
+            came, start, end = self.ops
+            by_came = order(came)
+            self.works.append((gather(came, by_came), running_total(gather(end - start, by_came))))
+        return self.works[0]
 
     def _elapsed(self, since: Ints, time: Ints) -> Ints:
         """Sum over all `since` before each time of the time gone by; integers wrap and unwrap harmlessly."""
@@ -63,20 +82,16 @@ def queue_of(trace: Trace, links: Link, ops: Ops, lane: Lane) -> Queue:
     whole = index.size == ops.start.size
     start, end = (each if whole else gather(each, index) for each in (ops.start, ops.end))
     came = np.minimum(links.returns(index), start)
+    if not links.apis & code_bits((Api.GRAPH_LAUNCH,)):
+        return Queue(in_order(came), lane.ops.end, (came, start, end), lane.ops.end)
     graph = from_graphs(trace, links, index)
-    by_came = order(came)
-    work_entered = gather(came, by_came)
-    work = running_total(gather(end - start, by_came))
-    ended = lane.ops.end
-    if not graph.any():
-        return Queue(work_entered, ended, work_entered, work, in_order(start), ended)
     launch = dense_codes(links.caller[index[graph]])
-    size = int(launch.max()) + 1
+    size = int(launch.max(initial=-1)) + 1
     first = smallest_of_each(launch, came[graph], size, initial=np.iinfo(np.int64).max)
     last = largest_of_each(launch, end[graph], size, initial=np.iinfo(np.int64).min)
     entered = np.sort(np.concatenate((came[~graph], first)))
     left = np.sort(np.concatenate((end[~graph], last)))
-    return Queue(entered, left, work_entered, work, in_order(start), ended)
+    return Queue(entered, left, (came, start, end), lane.ops.end)
 
 
 def from_graphs(trace: Trace, links: Link, ops: Rows) -> Mask:

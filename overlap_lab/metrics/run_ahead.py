@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlap_lab.columns import gather
+from overlap_lab import native
+from overlap_lab.columns import code_bits
 from overlap_lab.metrics.context import Context
-from overlap_lab.metrics.floor import launch_floor, measured_ops, quantiles
+from overlap_lab.metrics.floor import interpolated, launch_floor
+from overlap_lab.schema import Api
 
 __all__ = ["queue_peaks", "run_ahead"]
 
@@ -17,14 +19,12 @@ _TENTHS = {"min": 0, "p10": 1, "median": 5, "p90": 9, "max": 10}
 
 def run_ahead(context: Context, device: int) -> Values:
     """Quantiles of run-ahead over the device's linked ops that start inside the window."""
-    op = measured_ops(context, device, context.window)
-    ops = context.ops
+    ops = context.ops.lent(context.devices[device])
+    tenths = list(_TENTHS.values())
     values: Values = {}
-    for name, since in (
-        ("run_ahead", gather(ops.enqueue, op)),
-        ("run_ahead_from_end", context.links.returns(op)),
-    ):
-        found = quantiles(gather(ops.start, op) - since, list(_TENTHS.values()))
+    for name, from_return in (("run_ahead", False), ("run_ahead_from_end", True)):
+        around = native.run_ahead(context.trace, ops, context.window, from_return, tenths)
+        found = interpolated(*around, tenths)
         values |= {f"{name}/{each}": value for each, value in zip(_TENTHS, found, strict=True)}
     values["launch/floor"] = launch_floor(context, device, context.window)
     return values
@@ -32,10 +32,12 @@ def run_ahead(context: Context, device: int) -> Values:
 
 def queue_peaks(context: Context, device: int) -> Values:
     """The deepest queue and the most queued work at any time inside the window."""
+    if context.window is None and not context.links.apis & code_bits((Api.GRAPH_LAUNCH,)):
+        lane = context.devices[device]
+        depth, work = native.queue_peaks(context.trace, context.ops.lent(lane), lane.ops.end)
+        return {"queue/depth_max": depth, "queue/work_max": work}
     queue = context.queue(device)
-    times = queue.work_entered
-    if queue.entered is not times:
-        times = np.concatenate((queue.entered, times))
+    times = np.concatenate((queue.entered, queue.work_entered))
     if context.window is not None:
         first, last = context.window
         times = np.r_[times[(times >= first) & (times < last)], first]

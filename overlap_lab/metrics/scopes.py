@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,9 +30,9 @@ from overlap_lab.metrics.opset import LONG_AGO, OpSet
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, NO_CORRELATION, Api, Kind
 from overlap_lab.trace import Trace
 
-__all__ = ["Feeds", "OwnOps", "Scopes", "feeds_of", "own_ops_of", "scopes_of"]
+__all__ = ["WHOLE_DEVICE", "Feeds", "OwnOps", "Scopes", "feeds_of", "own_ops_of", "scopes_of", "sets_of"]
 
-_WHOLE_DEVICE = (
+WHOLE_DEVICE = (
     Api.DEVICE_SYNC,
     Api.CONTEXT_SYNC,
     Api.ALLOC,
@@ -45,6 +45,8 @@ _WHOLE_DEVICE = (
 
 _Key = tuple[int, int, int | None]
 """(owner, device, stream or None for the whole device) of a set of ops."""
+_Kind = tuple[int, int, int]
+"""(thread, device, stream) of calls, where the file or their ops tell."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,7 +199,7 @@ def scopes_of(trace: Trace, ops: Ops, feeds: Feeds, calls: Rows, own: OwnOps) ->
         begin = gather(np.cumsum(lengths) - lengths, kinds)
         call, at = spread(begin, begin + gather(lengths, kinds))
         limit = gather(limit, call)
-    sets = tuple(ops.of_device(k[0], k[1]) if k[2] is None else ops.of_stream(*k[:2], k[2]) for k in numbers)
+    sets = tuple(_set(ops, key) for key in numbers)
     return Scopes(call, gather(flat, at), sets, tuple(numbers), limit, gather(flat_null, at))
 
 
@@ -211,10 +213,8 @@ def _kinds(
     kinds = dense_codes(thread, device, stream)
     keys_of = []
     for sample in distinct(kinds).tolist():
-        who = int(thread[sample])
-        owner = int(ops.thread_owner[who])
-        devices = _devices(feeds, int(device[sample]), who, owner)
-        keys_of.append(_keys(trace, ops, owner, devices, int(stream[sample])))
+        kind = int(thread[sample]), int(device[sample]), int(stream[sample])
+        keys_of.append(_keys(trace, ops, feeds, kind))
     return kinds, keys_of, limit
 
 
@@ -231,9 +231,20 @@ def _devices(feeds: Feeds, named: int, thread: int, owner: int) -> tuple[int, ..
     return feeds.by_thread.get(thread) or feeds.by_owner.get(owner, ())
 
 
-def _keys(
-    trace: Trace, ops: Ops, owner: int, devices: tuple[int, ...], stream: int
-) -> list[tuple[_Key, bool]]:
+def sets_of(trace: Trace, ops: Ops, feeds: Feeds, kinds: Iterable[_Kind]) -> list[list[tuple[OpSet, bool]]]:
+    """Per kind of calls the sets that they depend on, and whether the null stream brings each in."""
+    return [[(_set(ops, key), null) for key, null in _keys(trace, ops, feeds, kind)] for kind in kinds]
+
+
+def _set(ops: Ops, key: _Key) -> OpSet:
+    owner, device, stream = key
+    return ops.of_device(owner, device) if stream is None else ops.of_stream(owner, device, stream)
+
+
+def _keys(trace: Trace, ops: Ops, feeds: Feeds, kind: _Kind) -> list[tuple[_Key, bool]]:
+    thread, named, stream = kind
+    owner = int(ops.thread_owner[thread])
+    devices = _devices(feeds, named, thread, owner)
     if stream == ABSENT:
         return [((owner, device, None), False) for device in devices]
     if stream not in trace.source.null_streams:
@@ -251,7 +262,7 @@ def _named_streams(trace: Trace, ops: Ops, calls: Rows) -> tuple[Ints, Ints]:
     limit: the call's own start, or that of the record of the event that it waits for."""
     at = gather(ops.links.host, calls)
     api = gather(trace.api, at)
-    stream = np.where(is_one_of(api, _WHOLE_DEVICE), ABSENT, gather(trace.stream, at))
+    stream = np.where(is_one_of(api, WHOLE_DEVICE), ABSENT, gather(trace.stream, at))
     limit = gather(trace.start_ns, at)
     waiting = is_one_of(api, (Api.STREAM_SYNC, Api.EVENT_SYNC))
     waiting &= gather(trace.correlation, at) != NO_CORRELATION

@@ -23,12 +23,13 @@ from overlap_lab.metrics.evidence import (
     is_pinned,
     is_sync,
     lock_waits,
+    scoped,
     synchronous,
     tentative,
 )
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.opset import LONG_AGO
-from overlap_lab.metrics.scopes import Scopes
+from overlap_lab.metrics.scopes import Scopes, own_ops_of
 from overlap_lab.schema import ALWAYS_WAITS, Api, Fault, Reason
 
 __all__ = ["REASONS", "Waits", "waits_of"]
@@ -154,19 +155,19 @@ def _waits(calls: Calls, verdict: _Verdict, redundant: Rows, unknown: Rows) -> W
 
 def _queue_full(material: Material, calls: Calls, waited: Mask) -> Mask:
     """Of the launches that seem to have waited those at depths where at least two and three quarters did."""
-    full = np.zeros(calls.row.size, np.bool_)
-    launch = is_one_of(calls.api, _LAUNCHES) & (material.links.outer[calls.index] == calls.index)
-    if not (launch & waited).any():
-        return full
-    call, device = _launch_devices(material, calls, launch)
-    for number in material.devices:
-        found = np.zeros(calls.row.size, np.bool_)
-        found[call[device == number]] = True
-        mine = np.flatnonzero(found)
-        slow = gather(waited, mine)
-        depth = material.queue(number).depth(gather(calls.start, mine))
-        full[mine[slow]] |= _mostly_slow(depth, slow)
-    return full
+    trace, links = material.trace, material.links
+    seem = np.zeros(links.host.size, np.bool_)
+    seem[calls.index[is_one_of(calls.api, _LAUNCHES) & waited]] = True
+    seem &= links.outer == np.arange(links.host.size)
+    full = np.zeros(links.host.size, np.bool_)
+    if seem.any():
+        launches = links.calls_of(trace, _LAUNCHES)
+        launches = launches[links.outer[launches] == launches]
+        for number, mine in _launches_by_device(material, launches).items():
+            slow = seem[mine]
+            depth = material.queue(number).depth(gather(trace.start_ns, gather(links.host, mine)))
+            full[mine[slow]] |= _mostly_slow(depth, slow)
+    return full[calls.index]
 
 
 def _mostly_slow(depth: Ints, slow: Mask) -> Mask:
@@ -182,14 +183,24 @@ def _mostly_slow(depth: Ints, slow: Mask) -> Mask:
     return np.asarray((slower >= 2) & (4 * slower >= 3 * deeper))
 
 
-def _launch_devices(material: Material, calls: Calls, launch: Mask) -> tuple[Ints, Ints]:
-    """Pairs (call, device): the devices of each launch's ops, where it has none those of its scope."""
-    own = launch[calls.own.call]
-    scoped = launch[calls.scopes.call] & ~calls.own.exists[calls.scopes.call]
-    return (
-        np.r_[calls.own.call[own], calls.scopes.call[scoped]],
-        np.r_[material.ops.device(calls.own.op[own]), calls.scopes.device()[scoped]],
-    )
+def _launches_by_device(material: Material, launches: Rows) -> dict[int, Rows]:
+    """The launches for each device: by their ops, where they have none by their scope."""
+    links, ops = material.links, material.ops
+    last_op = gather(links.last_op, launches)
+    bare = launches[last_op < 0]
+    scopes = scoped(material, bare)[1]
+    scope_device = scopes.device()
+    owning = launches[last_op >= 0]
+    own = own_ops_of(material.trace, links, ops, owning) if links.several else None
+    maker, op = (own.call, own.op) if own else (np.arange(owning.size), last_op[last_op >= 0])
+    device = ops.device(op)
+    result = {}
+    for number in material.devices:
+        found = np.zeros(links.host.size, np.bool_)
+        found[owning[maker[device == number]]] = True
+        found[bare[scopes.call[scope_device == number]]] = True
+        result[number] = np.flatnonzero(found).astype(np.int32)
+    return result
 
 
 def _reasons(material: Material, calls: Calls, held: Mask) -> Ints:

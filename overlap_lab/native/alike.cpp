@@ -70,7 +70,9 @@ Alike AlikeParts::joined(int32_t* code) {
     if (same) continue;
     for_parts(part.end - part.begin, kAlikeGrain, [&](size_t begin, size_t end) {
       int32_t* mine = code + part.begin;
-      for (size_t i = begin; i < end; ++i) mine[i] = rank[static_cast<size_t>(mine[i])];
+      for (size_t i = begin; i < end; ++i) {
+        if (mine[i] >= 0) mine[i] = rank[static_cast<size_t>(mine[i])];
+      }
     });
   }
   return result;

@@ -56,7 +56,7 @@ class AlikeParts {
   };
   void add(Part part);
 
-  /// Brings the parts' own numbers in `code` to those in the order of the likenesses.
+  /// Brings the parts' own numbers in `code` to those in the order of the likenesses; -1 stays.
   Alike joined(int32_t* code);
   /// After `joined`: what a part's own numbers became.
   const std::vector<std::vector<int32_t>>& ranks() const { return ranks_; }

@@ -96,23 +96,23 @@ CallsAndOps calls_and_ops(const TraceView& trace, const LinkRules& rules) {
   CallsAndOps found;
   found.calls.row = sized_column<int32_t>(shares[blocks].host);
   found.op = sized_column<int32_t>(shares[blocks].ops);
-  std::atomic<bool> marked{false};
+  std::atomic<uint64_t> apis{0};
   for_parts(blocks, 4, [&](size_t first, size_t last) {
-    bool mine = false;
+    uint64_t mine = 0;
     int32_t* host = found.calls.row.data() + shares[first].host;
     int32_t* op = found.op.data() + shares[first].ops;
     for (size_t row = first * kGrain; row < std::min(trace.size(), last * kGrain); ++row) {
       const uint8_t kind = trace.kind[row];
       if (is_member(rules.host, kind)) {
         *host++ = static_cast<int32_t>(row);
-        mine |= is_member(rules.marks, trace.api[row]);
+        mine |= uint64_t{1} << (trace.api[row] & 63);
       } else if (is_member(rules.ops, kind)) {
         *op++ = static_cast<int32_t>(row);
       }
     }
-    if (mine) marked = true;
+    apis |= mine;
   });
-  found.calls.marked = marked;
+  found.calls.apis = apis;
   const size_t calls = found.calls.row.size();
   found.calls.thread = sized_column<int32_t>(calls);
   const int32_t* host = found.calls.row.data();

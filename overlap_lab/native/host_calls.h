@@ -13,8 +13,8 @@ namespace overlap_native {
 
 /// Kinds and calls, by their numbers in `schema.py`, as sets of bits.
 struct LinkRules {
-  uint64_t host, ops;      // kinds
-  uint64_t owners, marks;  // calls that own ops; those that begin and end a capture
+  uint64_t host, ops;  // kinds
+  uint64_t owners;     // calls that own ops
   int32_t absent_process;
   int16_t absent_device;
   int64_t absent_stream;
@@ -29,7 +29,7 @@ struct HostCalls {
   Column<int32_t> row;
   Column<int32_t> thread;  // dense, by part, process and thread
   std::vector<int64_t> thread_rows;
-  bool marked = false;  // whether a capture begins or ends
+  uint64_t apis = 0;  // which there are, as bits
 };
 
 /// Rows of host calls and of device ops, the calls' threads numbered.

@@ -78,6 +78,21 @@ Out<int32_t> flagged(const In<int32_t>& code, const In<uint8_t>& flags) {
   return taken(rows);
 }
 
+std::vector<int64_t> lengths(const In<uint8_t>& code, const In<int64_t>& start,
+                             const In<int64_t>& end, size_t count) {
+  if (code.size() != start.size() || code.size() != end.size()) {
+    throw nb::value_error("columns differ in length");
+  }
+  std::vector<int64_t> total(256, 0);
+  {
+    const nb::gil_scoped_release released;
+    for (size_t i = 0; i < code.size(); ++i)
+      total[code.data()[i]] += end.data()[i] - start.data()[i];
+  }
+  total.resize(count);
+  return total;
+}
+
 /// Whether the rows are in the order of the columns, the first of which counts most.
 bool in_order(const In<int64_t>& first, const std::optional<In<int64_t>>& second) {
   if (second && second->size() != first.size()) throw nb::value_error("columns differ in length");
@@ -97,6 +112,7 @@ void add_lanes(nb::module_& m) {
   m.def("busy_by_place", &busy, "start"_a, "end"_a, "place"_a, "places"_a, "first"_a, "last"_a);
   m.def("group_rows", &grouped, "code"_a, "count"_a);
   m.def("flagged_rows", &flagged, "code"_a, "flags"_a);
+  m.def("lengths_by_code", &lengths, "code"_a, "start"_a, "end"_a, "count"_a);
   m.def("in_order", &in_order, "first"_a, "second"_a = nb::none());
 }
 

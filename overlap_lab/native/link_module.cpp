@@ -27,7 +27,6 @@ LinkRules rules_of(const nb::dict& rules) {
   return {bits("host"),
           bits("ops"),
           bits("owners"),
-          bits("marks"),
           nb::cast<int32_t>(rules["absent_process"]),
           nb::cast<int16_t>(rules["absent_device"]),
           nb::cast<int64_t>(rules["absent_stream"])};
@@ -69,7 +68,7 @@ nb::tuple split(nb::handle trace, const nb::dict& rules) {
     found = calls_and_ops(view, which);
   }
   return nb::make_tuple(taken(found.calls.row), taken(found.op), taken(found.calls.thread),
-                        copied(found.calls.thread_rows), found.calls.marked);
+                        copied(found.calls.thread_rows), found.calls.apis);
 }
 
 Out<int32_t> outer(nb::handle trace, const nb::dict& rules, const In<int32_t>& host,
@@ -100,7 +99,7 @@ nb::object linked(nb::handle trace, const nb::dict& rules, const In<int32_t>& ho
   LinkedOps found;
   {
     nb::gil_scoped_release released;
-    found = linked_ops(view, which, calls, op.data(), op.size());
+    found = linked_ops(view, which, calls, op.data(), op.size(), ask_for_signals);
   }
   if (!found.sound) return nb::none();
   const Alike &places = found.places, &feeds = found.feeds;

@@ -7,7 +7,8 @@
 #include <mutex>
 #include <utility>
 
-#include "id_table.h"
+#include "lookup.h"
+#include "ordering.h"
 #include "sized_column.h"
 #include "threads.h"
 
@@ -15,17 +16,18 @@ namespace overlap_native {
 
 namespace {
 
-constexpr int kLongestChain = 64;
+constexpr int kMostAlike = 64;
 
 bool has_id(uint64_t id) { return id != 0 && id != ~uint64_t{0}; }
 
-/// The calls that may own ops, by their ids: of each id the last one, which names the one before.
+/// The calls that may own ops, by their ids, those of one id as they come.
 class CallsById {
  public:
-  CallsById(const TraceView& trace, const LinkRules& rules, const Callers& calls)
+  CallsById(const TraceView& trace, const LinkRules& rules, const Callers& calls,
+            const std::function<void()>& interrupted)
       : trace_(trace), rules_(rules), calls_(calls) {
-    IdTable::Cursor cursor;
     int64_t before = std::numeric_limits<int64_t>::min();
+    bool rises = true;
     for (size_t call = 0; call < calls.size; ++call) {
       const auto row = static_cast<size_t>(calls.host[call]);
       if (!is_member(rules.owners, trace.api[row])) continue;
@@ -34,40 +36,51 @@ class CallsById {
       if (!has_id(id) || (calls.captured != nullptr && calls.captured[call] != 0)) continue;
       in_order_ &= trace.start_ns[row] >= before;
       before = trace.start_ns[row];
-      uint32_t& last = last_.at(id, cursor);
-      if (last != 0) follow(call, last);
-      last = static_cast<uint32_t>(call + 1);
+      rises &= ids_.size() == 0 || ids_[ids_.size() - 1] < id;
+      ids_.push(id);
+      call_.push(static_cast<int32_t>(call));
     }
+    if (!rises) sort(interrupted);
   }
   bool in_order() const { return in_order_; }
   bool repeats() const { return repeats_; }
 
   /// The latest call of the op's id, part and process that starts before it, else the first such;
-  /// -1 for none. `tangled` is set where too many calls have the id.
-  int32_t caller_of(size_t row, IdTable::Cursor& cursor, bool& tangled) const {
+  /// -1 for none. `tangled` is set where too many calls have the id. Ops that come in the order of
+  /// their ids are quick: `hint` is where the last one was found.
+  int32_t caller_of(size_t row, size_t& hint, bool& tangled) const {
     const uint64_t id = trace_.correlation[row];
     if (!has_id(id)) return -1;
+    hint = from_hint(hint, ids_.size(), [&](size_t at) { return ids_[at] <= id; });
     int32_t found = -1;
     int seen = 0;
-    for (uint32_t next = last_.find(id, cursor); next != 0; next = before(next)) {
-      const auto call = static_cast<int32_t>(next - 1);
-      if (++seen > kLongestChain) tangled = true;
-      if (tangled) return -1;
-      const auto its_row = static_cast<size_t>(calls_.host[call]);
+    for (size_t at = hint; at != 0 && ids_[at - 1] == id && !tangled; --at) {
+      tangled = ++seen > kMostAlike;
+      const auto its_row = static_cast<size_t>(calls_.host[call_[at - 1]]);
       if (!alike(row, its_row)) continue;
-      found = call;
+      found = call_[at - 1];
       if (trace_.start_ns[its_row] < trace_.start_ns[row]) break;
     }
     return found;
   }
 
  private:
-  void follow(size_t call, uint32_t last) {
-    repeats_ = true;
-    if (before_.empty()) before_.assign(calls_.size, 0);
-    before_[call] = last;
+  void sort(const std::function<void()>& interrupted) {
+    const IntegerColumn column{reinterpret_cast<const char*>(ids_.data()), sizeof(uint64_t),
+                               ids_.size(), Width::u64};
+    const Column<int64_t> order =
+        ordered({KeyColumn(column, {nullptr, ids_.size()}, /*descending=*/false)}, ids_.size(),
+                interrupted);
+    Column<uint64_t> ids = sized_column<uint64_t>(ids_.size());
+    Column<int32_t> call = sized_column<int32_t>(ids_.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      ids[i] = ids_[static_cast<size_t>(order[i])];
+      call[i] = call_[static_cast<size_t>(order[i])];
+      repeats_ |= i != 0 && ids[i] == ids[i - 1];
+    }
+    ids_ = std::move(ids);
+    call_ = std::move(call);
   }
-  uint32_t before(uint32_t call) const { return before_.empty() ? 0 : before_[call - 1]; }
   bool alike(size_t op, size_t call) const {
     const int32_t process = trace_.process[op];
     return trace_.part[op] == trace_.part[call] &&
@@ -77,8 +90,8 @@ class CallsById {
   const TraceView& trace_;
   const LinkRules& rules_;
   const Callers& calls_;
-  IdTable last_;
-  std::vector<uint32_t> before_;  // per call the one before it of its id, plus 1
+  Column<uint64_t> ids_;
+  Column<int32_t> call_;
   bool repeats_ = false, in_order_ = true;
 };
 
@@ -112,8 +125,8 @@ Alike feeds_of(const std::map<size_t, Likes>& feeds, const AlikeParts& places) {
 }  // namespace
 
 LinkedOps linked_ops(const TraceView& trace, const LinkRules& rules, const Callers& calls,
-                     const int32_t* op, size_t ops) {
-  const CallsById by_id(trace, rules, calls);
+                     const int32_t* op, size_t ops, const std::function<void()>& interrupted) {
+  const CallsById by_id(trace, rules, calls, interrupted);
   LinkedOps found;
   found.ids_repeat = by_id.repeats();
   found.sound = by_id.in_order();
@@ -130,11 +143,11 @@ LinkedOps linked_ops(const TraceView& trace, const LinkRules& rules, const Calle
   for_parts(ops, kAlikeGrain, [&](size_t begin, size_t end) {
     AlikeParts::Part part{begin, end, {}};
     Likes fed;
-    IdTable::Cursor cursor;
+    size_t hint = 0;
     bool mine = false;
     for (size_t i = begin; i < end; ++i) {
       const auto row = static_cast<size_t>(op[i]);
-      const int32_t call = by_id.caller_of(row, cursor, mine);
+      const int32_t call = by_id.caller_of(row, hint, mine);
       const size_t call_row = call < 0 ? row : static_cast<size_t>(calls.host[call]);
       found.set(i, trace, row, call_row);
       found.caller[i] = call;

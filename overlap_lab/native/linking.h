@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "alike.h"
@@ -29,7 +30,7 @@ struct LinkedOps {
 };
 
 LinkedOps linked_ops(const TraceView& trace, const LinkRules& rules, const Callers& calls,
-                     const int32_t* op, size_t ops);
+                     const int32_t* op, size_t ops, const std::function<void()>& interrupted);
 
 /// What each outermost call made, itself or by a call in it.
 struct OwnedOps {

@@ -12,37 +12,6 @@ namespace {
 constexpr size_t kGrain = 1 << 15;
 constexpr size_t kFan = 64;  // values under one minimum
 
-/// First index in [0, size] that `before` does not hold of; it is sought from `hint` on.
-template <class Before>
-size_t from_hint(size_t hint, size_t size, const Before& before) {
-  size_t low = hint, high = hint;
-  if (hint < size && before(hint)) {
-    size_t step = 1;
-    do {
-      low = high + 1;
-      high = std::min(high + step, size);
-      step *= 2;
-    } while (high < size && before(high));
-    low = std::min(low, high);
-  } else {
-    size_t step = 1;
-    while (low != 0 && !before(low - 1)) {
-      high = low - 1;
-      low -= std::min(step, low);
-      step *= 2;
-    }
-  }
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    if (before(middle)) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 /// Minima of blocks of values, of blocks of these, and so on.
 class Minima {
  public:

@@ -1,6 +1,7 @@
 // Where numbers lie among sorted ones, and which rows have one of a few values.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <stdexcept>
@@ -10,6 +11,37 @@
 #include "threads.h"
 
 namespace overlap_native {
+
+/// First index in [0, size] that `before` does not hold of; it is sought from `hint` on.
+template <class Before>
+size_t from_hint(size_t hint, size_t size, const Before& before) {
+  size_t low = hint, high = hint;
+  if (hint < size && before(hint)) {
+    size_t step = 1;
+    do {
+      low = high + 1;
+      high = std::min(high + step, size);
+      step *= 2;
+    } while (high < size && before(high));
+    low = std::min(low, high);
+  } else {
+    size_t step = 1;
+    while (low != 0 && !before(low - 1)) {
+      high = low - 1;
+      low -= std::min(step, low);
+      step *= 2;
+    }
+  }
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (before(middle)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
 
 enum class Side : uint8_t { left, right };
 

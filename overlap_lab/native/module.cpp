@@ -13,6 +13,7 @@
 #include "array_module.h"
 #include "block_module.h"
 #include "csv_module.h"
+#include "device_module.h"
 #include "event_module.h"
 #include "gather_module.h"
 #include "inflate_module.h"
@@ -27,6 +28,7 @@
 #include "structure.h"
 #include "threads.h"
 #include "utf8.h"
+#include "wait_module.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -141,7 +143,9 @@ NB_MODULE(_native, m) {
   overlap_native::add_gathers(m);
   overlap_native::add_records(m);
   overlap_native::add_inflate(m);
+  overlap_native::add_devices(m);
   overlap_native::add_lanes(m);
+  overlap_native::add_waits(m);
   overlap_native::add_links(m);
   nb::list offered;
   for (nb::handle name : nb::list(m.attr("__dict__").attr("keys")())) {

@@ -37,6 +37,7 @@ struct TraceView {
   Lent<int64_t> stream;
   Lent<uint64_t> correlation;
   Lent<int64_t> graph;
+  Lent<int32_t> name;
 
   explicit TraceView(nanobind::handle trace)
       : kind(trace.attr("kind")),
@@ -49,11 +50,12 @@ struct TraceView {
         device(trace.attr("device")),
         stream(trace.attr("stream")),
         correlation(trace.attr("correlation")),
-        graph(trace.attr("graph")) {
+        graph(trace.attr("graph")),
+        name(trace.attr("name")) {
     const size_t rows = kind.size();
     for (const size_t each :
          {api.size(), start_ns.size(), end_ns.size(), part.size(), process.size(), thread.size(),
-          device.size(), stream.size(), correlation.size(), graph.size()}) {
+          device.size(), stream.size(), correlation.size(), graph.size(), name.size()}) {
       if (each != rows) throw nanobind::value_error("the trace's columns differ in length");
     }
   }
