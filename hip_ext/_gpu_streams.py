@@ -35,8 +35,9 @@ class Stream:
         """One of torch's streams; it is not destroyed."""
         stream = object.__new__(cls)
         stream._torch_stream = torch_stream
-        # torch makes non-blocking streams, and its default one is the null stream.
-        stream._kind = StreamKind.NON_BLOCKING if torch_stream.cuda_stream else StreamKind.BLOCKING
+        handle = torch_stream.cuda_stream  # 0 is the null stream
+        blocking = handle == 0 or _library.stream_is_blocking(handle)
+        stream._kind = StreamKind.BLOCKING if blocking else StreamKind.NON_BLOCKING
         return stream
 
     @property

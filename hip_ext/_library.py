@@ -104,3 +104,8 @@ def stream_create(*, blocking: bool) -> int:
 
 def stream_destroy(handle: int) -> None:
     torch.ops.hip_ext.stream_destroy(handle)
+
+
+def stream_is_blocking(handle: int) -> bool:
+    blocking: bool = torch.ops.hip_ext.stream_is_blocking(handle)
+    return blocking

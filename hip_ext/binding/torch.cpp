@@ -3,6 +3,7 @@
 // They are built on torch's stable ABI, so that one library serves every Python and every torch
 // from 2.11 on. torch has released Python's lock before it calls an op, so none is held while the
 // sync mode waits.
+#include <dlfcn.h>
 #include <torch/csrc/stable/accelerator.h>
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
@@ -21,12 +22,6 @@
 #include "hip_ext/launcher.h"
 #include "hip_ext/pinned.h"
 #include "hip_ext/reduce_heads.h"
-
-// Of torch's CUDA and ROCm builds; weak, so that a torch without them can still load this library.
-#if !defined(HIP_EXT_TARGET_HOST)
-extern "C" __attribute__((weak)) AOTITorchError aoti_torch_get_current_cuda_stream(int32_t device,
-                                                                                   void** stream);
-#endif
 
 namespace hip_ext {
 namespace {
@@ -180,19 +175,36 @@ WorkspaceMode mode_of(const std::string& workspace) {
   refuse("workspace", "'", workspace, "', expected 'sync', 'async' or 'device'");
 }
 
+#if !defined(HIP_EXT_TARGET_HOST)
+using CurrentStream = AOTITorchError (*)(int32_t device, void** stream);
+
+// Looked up where torch has loaded it, so that this library loads into a torch without a GPU too.
+CurrentStream current_stream_of_torch() {
+  static const CurrentStream found = [] {
+    for (const char* library : {"libtorch_cuda.so", "libtorch_hip.so"}) {
+      void* loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+      if (loaded == nullptr) continue;
+      void* function = dlsym(loaded, "aoti_torch_get_current_cuda_stream");
+      if (function != nullptr) return reinterpret_cast<CurrentStream>(function);
+    }
+    return static_cast<CurrentStream>(nullptr);
+  }();
+  if (found == nullptr) refuse("q", "this torch was built without a GPU's runtime");
+  return found;
+}
+#endif
+
 // Host target: the stream that Python names, else the null stream. GPU: torch's current one, which
 // is also the one that torch's allocator gives memory for.
 hipStream_t stream_of(const Choices& choices, [[maybe_unused]] const Tensor& q) {
 #if defined(HIP_EXT_TARGET_HOST)
   return reinterpret_cast<hipStream_t>(uintptr_t(choices.stream.value_or(0)));
 #else
-  if (choices.stream)
-    refuse("stream", "the op runs on torch's current stream; make another current");
-  if (aoti_torch_get_current_cuda_stream == nullptr) {
-    refuse("q", "this torch was built without a GPU's runtime");
-  }
+  if (choices.stream) refuse("stream", "on a GPU the op runs on torch's current stream");
   void* stream = nullptr;
-  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_current_cuda_stream(q.get_device_index(), &stream));
+  if (current_stream_of_torch()(q.get_device_index(), &stream) != AOTI_TORCH_SUCCESS) {
+    throw GpuError("torch gave no current stream for the device of q");
+  }
   return static_cast<hipStream_t>(stream);
 #endif
 }
@@ -487,6 +499,12 @@ int64_t stream_create(bool blocking) {
   return int64_t(reinterpret_cast<uintptr_t>(stream));
 }
 
+bool stream_is_blocking(int64_t stream) {
+  unsigned flags = 0;
+  GPU_CHECK(hipStreamGetFlags(reinterpret_cast<hipStream_t>(uintptr_t(stream)), &flags));
+  return (flags & hipStreamNonBlocking) == 0;
+}
+
 void stream_destroy(int64_t stream) {
   GPU_CHECK(hipStreamDestroy(reinterpret_cast<hipStream_t>(uintptr_t(stream))));
 }
@@ -513,6 +531,7 @@ STABLE_TORCH_LIBRARY(hip_ext, library) {
 #if !defined(HIP_EXT_TARGET_HOST)
   library.def("stream_create(bool blocking) -> int");
   library.def("stream_destroy(int stream) -> ()");
+  library.def("stream_is_blocking(int stream) -> bool");
 #endif
 }
 
@@ -532,5 +551,6 @@ STABLE_TORCH_LIBRARY_IMPL(hip_ext, CompositeExplicitAutograd, library) {
 #if !defined(HIP_EXT_TARGET_HOST)
   library.impl("stream_create", TORCH_BOX(&hip_ext::stream_create));
   library.impl("stream_destroy", TORCH_BOX(&hip_ext::stream_destroy));
+  library.impl("stream_is_blocking", TORCH_BOX(&hip_ext::stream_is_blocking));
 #endif
 }

@@ -349,7 +349,7 @@ struct Jobs {
 template <typename Half, int Columns>
 __global__ void __launch_bounds__(kThreads, 2)
     fmha_bwd_dq_dk_dv(FmhaBwdParams p, WorkspaceView workspace, Jobs jobs) {
-  extern __shared__ unsigned char lds_bytes[];
+  extern __shared__ __attribute__((aligned(16))) unsigned char lds_bytes[];
   if (splits_of(workspace, 0) < 0) return;  // the pack has failed
   TileBackward<Half, Columns> backward(p, workspace, *reinterpret_cast<Lds<Columns>*>(lds_bytes),
                                        jobs.aligned);

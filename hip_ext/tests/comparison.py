@@ -6,6 +6,7 @@ less than 0.01.
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -76,6 +77,8 @@ def poisoned_memory() -> Iterator[None]:
 
     So a result that nobody wrote is NaN, and so is a workspace that was read before it was written.
     """
+    # What torch asks for before it takes cuBLAS for deterministic; it has to be there at the first product.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     before = torch.are_deterministic_algorithms_enabled()
     torch.use_deterministic_algorithms(True)
     try:

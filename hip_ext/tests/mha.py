@@ -18,6 +18,7 @@ from hip_ext.tests.options import (
     Run,
     add_shared_options,
     refuse_unsupported,
+    use_device,
 )
 from hip_ext.tests.problems import LAYOUTS, Shape, batch_problem, varlen_problem
 
@@ -75,6 +76,7 @@ def _check_padding(run: Run, shape: Shape, options: argparse.Namespace) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
+    use_device()
     run = Run(options.workspace, options.deterministic, OUT_FACTOR)
     shapes = [
         Shape(options.nheads, ratio, d, d_v, DTYPES[dtype], causal)

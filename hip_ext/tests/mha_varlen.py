@@ -19,6 +19,7 @@ from hip_ext.tests.options import (
     add_shared_options,
     integer_pair,
     refuse_unsupported,
+    use_device,
 )
 from hip_ext.tests.problems import Shape, packed, varlen_problem
 
@@ -83,6 +84,7 @@ def _check_varlen(run: Run, shape: Shape, options: argparse.Namespace) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
+    use_device()
     run = Run(options.workspace, options.deterministic, OUT_FACTOR)
     for dtype, (d, d_v), ratio in itertools.product(options.dtype, options.d_qk_v, options.gqa_ratio):
         for causal in options.causal:

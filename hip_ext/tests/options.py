@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from hip_ext import Workspace
+from hip_ext._library import ON_GPU
 from hip_ext.tests.comparison import differences, identical, poisoned_memory
 
 if TYPE_CHECKING:
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from hip_ext.tests.problems import Problem
 
 DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+def use_device() -> None:
+    """Makes tensors on the device that the ops were built for, when nothing else is said."""
+    if ON_GPU:
+        # Not set_default_device: torch 2.11 ends the process when an op throws under that.
+        torch.set_default_tensor_type(torch.cuda.FloatTensor)
 
 
 def boolean(text: str) -> bool:

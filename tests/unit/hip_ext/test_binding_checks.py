@@ -163,7 +163,8 @@ def test_float32_is_refused() -> None:
 
 
 def test_tensors_on_different_devices_are_refused() -> None:
-    with pytest.raises(ValueError, match="different devices: cpu, meta"):
+    here = batch_arguments()["k"].device.type
+    with pytest.raises(ValueError, match=f"different devices: {here}, meta"):
         call_batch(k=batch_arguments()["k"].to("meta"))
 
 
