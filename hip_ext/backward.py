@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import torch
 
@@ -31,6 +31,7 @@ class Workspace(StrEnum):
         raise ValueError(f"workspace: {value!r}, expected 'sync', 'async' or 'device'")
 
 
+_NOTHING: Final = nullcontext()
 WorkspaceName = Literal["sync", "async", "device"]
 
 
@@ -53,7 +54,12 @@ def _checked(workspace: Workspace, stream: Stream | None) -> Stream | None:
 
 def _on(stream: Stream | None) -> AbstractContextManager[object]:
     """What makes `stream` current for torch as well: a GPU's results have to be allocated for it."""
-    return nullcontext() if stream is None or not _library.ON_GPU else use_stream(stream)
+    return _NOTHING if stream is None or not _library.ON_GPU else use_stream(stream)
+
+
+def _without_grad() -> AbstractContextManager[object]:
+    """torch.no_grad, where it changes something: autograd has turned it off in a backward."""
+    return torch.no_grad() if torch.is_grad_enabled() else _NOTHING
 
 
 def _handle(stream: Stream | None) -> int | None:
@@ -109,7 +115,7 @@ def mha_bwd(  # noqa: PLR0917 (AITER's order)
     keys = k.shape[1] if k.dim() == 4 else 0  # the op says what is wrong with the shape
     refuse_window("mha_bwd", window_size_left, window_size_right, causal=is_causal, max_seqlen_k=keys)
     chosen = _checked(mode, stream)
-    with _on(chosen), torch.no_grad():
+    with _on(chosen), _without_grad():
         dq = torch.empty_like(q) if dq is None else dq
         dk = torch.empty_like(k) if dk is None else dk
         dv = torch.empty_like(v) if dv is None else dv
@@ -180,7 +186,7 @@ def mha_varlen_bwd(  # noqa: PLR0917 (AITER's order)
         "mha_varlen_bwd", window_size_left, window_size_right, causal=is_causal, max_seqlen_k=max_seqlen_k
     )
     chosen = _checked(mode, stream)
-    with _on(chosen), torch.no_grad():
+    with _on(chosen), _without_grad():
         dq = torch.empty_like(q) if dq is None else dq
         dk = torch.empty_like(k) if dk is None else dk
         dv = torch.empty_like(v) if dv is None else dv

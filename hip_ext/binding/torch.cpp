@@ -16,29 +16,29 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "call_memory.h"
 #include "hip_ext/launcher.h"
 #include "hip_ext/pinned.h"
 #include "hip_ext/reduce_heads.h"
+#include "tensor_view.h"
 
 namespace hip_ext {
 namespace {
 
 using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
-using Shape = std::vector<int64_t>;
 
 struct Argument {
   const char* name;
-  const Tensor& tensor;
+  const TensorView& tensor;
 };
 
 // What both ops take.
 struct BackwardTensors {
-  Tensor dout, q, k, v, out, softmax_lse;
-  Tensor dq, dk, dv, softmax_d;  // written
+  TensorView dout, q, k, v, out, softmax_lse;
+  TensorView dq, dk, dv, softmax_d;  // written
 };
 
 struct Choices {
@@ -57,37 +57,34 @@ template <typename... Parts>
   throw std::invalid_argument(text.str());
 }
 
-std::string text_of(const Shape& shape) {
+template <typename Sizes>
+std::string text_of(const Sizes& sizes) {
   std::ostringstream text;
   text << '[';
-  for (size_t i = 0; i < shape.size(); ++i) text << (i ? ", " : "") << shape[i];
+  const char* between = "";
+  for (const int64_t size : sizes) text << std::exchange(between, ", ") << size;
   text << ']';
   return text.str();
 }
 
-Shape shape_of(const Tensor& tensor) {
-  Shape shape;
-  for (int64_t i = 0; i < tensor.dim(); ++i) shape.push_back(tensor.size(i));
-  return shape;
-}
+std::string text_of(const TensorView& tensor) { return text_of(tensor.tensor().sizes()); }
 
 Shape joined(Shape front, const Shape& back) {
-  front.insert(front.end(), back.begin(), back.end());
+  for (const int64_t size : back) front.push_back(size);
   return front;
 }
 
 // `like` is q: everything has to be where q is.
 void check(const Argument& argument, const Argument& like, ScalarType dtype, const Shape& shape) {
-  const Tensor& tensor = argument.tensor;
+  const TensorView& tensor = argument.tensor;
   if (tensor.device() != like.tensor.device()) {
     refuse(argument.name, "is not on the device of ", like.name);
   }
   if (tensor.scalar_type() != dtype) {
     refuse(argument.name, "dtype ", toString(tensor.scalar_type()), ", expected ", toString(dtype));
   }
-  const Shape given = shape_of(tensor);
-  if (given != shape) {
-    refuse(argument.name, "shape ", text_of(given), ", expected ", text_of(shape));
+  if (!tensor.has(shape)) {
+    refuse(argument.name, "shape ", text_of(tensor), ", expected ", text_of(shape));
   }
   if (tensor.dim() > 0 && tensor.size(-1) > 1 && tensor.stride(-1) != 1) {
     refuse(argument.name, "its last dimension must be contiguous (stride ", tensor.stride(-1),
@@ -97,8 +94,8 @@ void check(const Argument& argument, const Argument& like, ScalarType dtype, con
 
 void check_dim(const Argument& argument, int64_t dim, const char* dimensions) {
   if (argument.tensor.dim() == dim) return;
-  refuse(argument.name, "shape ", text_of(shape_of(argument.tensor)), ", expected ", dim,
-         " dimensions ", dimensions);
+  refuse(argument.name, "shape ", text_of(argument.tensor), ", expected ", dim, " dimensions ",
+         dimensions);
 }
 
 int32_t fitting(const char* argument, int64_t value) {
@@ -196,68 +193,80 @@ CurrentStream current_stream_of_torch() {
 
 // Host target: the stream that Python names, else the null stream. GPU: torch's current one, which
 // is also the one that torch's allocator gives memory for.
-hipStream_t stream_of(const Choices& choices, [[maybe_unused]] const Tensor& q) {
+hipStream_t stream_of(const Choices& choices, [[maybe_unused]] const TensorView& q) {
 #if defined(HIP_EXT_TARGET_HOST)
   return reinterpret_cast<hipStream_t>(uintptr_t(choices.stream.value_or(0)));
 #else
   if (choices.stream) refuse("stream", "on a GPU the op runs on torch's current stream");
   void* stream = nullptr;
-  if (current_stream_of_torch()(q.get_device_index(), &stream) != AOTI_TORCH_SUCCESS) {
+  if (current_stream_of_torch()(q.device().index(), &stream) != AOTI_TORCH_SUCCESS) {
     throw GpuError("torch gave no current stream for the device of q");
   }
   return static_cast<hipStream_t>(stream);
 #endif
 }
 
-TensorStrides strides_of(const Tensor& tensor) {
+TensorStrides strides_of(const TensorView& tensor) {
   const bool batch = tensor.dim() == 4;
   return {batch ? tensor.stride(0) : 0, tensor.stride(-3), tensor.stride(-2)};
 }
 
-RowStatStrides row_strides_of(const Tensor& tensor) {
+RowStatStrides row_strides_of(const TensorView& tensor) {
   const bool batch = tensor.dim() == 3;
   return {batch ? tensor.stride(0) : 0, tensor.stride(-2)};
 }
 
 // Bytes from the first element to behind the last one.
-size_t span_of(const Tensor& tensor) {
+size_t span_of(const TensorView& tensor) {
   if (tensor.numel() == 0) return 0;
   int64_t last = 0;
   for (int64_t i = 0; i < tensor.dim(); ++i) last += (tensor.size(i) - 1) * tensor.stride(i);
-  return size_t(last + 1) * tensor.element_size();
+  return size_t(last + 1) * tensor.tensor().element_size();
 }
 
-// For what the runtime copies or fills; kernels take any pointer.
-void keep_as_device_memory(CallMemory& memory, const Tensor& tensor) {
-  memory.keep(tensor.data_ptr(), span_of(tensor), std::make_shared<Tensor>(tensor));
+// For what the runtime copies or fills; kernels take any pointer. A GPU's runtime knows by itself
+// what is whose, and its caller's tensors live long enough.
+void keep_as_device_memory([[maybe_unused]] CallMemory& memory,
+                           [[maybe_unused]] const TensorView& tensor) {
+#if defined(HIP_EXT_TARGET_HOST)
+  memory.keep(tensor.data_ptr(), span_of(tensor), std::make_shared<Tensor>(tensor.tensor()));
+#endif
 }
 
-Tensor empty(const Shape& shape, ScalarType dtype, const Tensor& like, CallMemory& memory) {
-  Tensor tensor = torch::stable::empty(shape, dtype, std::nullopt, like.device());
-  keep_as_device_memory(memory, tensor);
+Tensor empty(const Shape& shape, ScalarType dtype, const TensorView& like, CallMemory& memory) {
+  const torch::headeronly::IntHeaderOnlyArrayRef sizes(shape.begin(), size_t(shape.dim()));
+  Tensor tensor = torch::stable::empty(sizes, dtype, std::nullopt, like.device());
+  memory.keep(tensor.data_ptr(), span_of(TensorView(tensor)), std::make_shared<Tensor>(tensor));
   return tensor;
 }
 
 void keep_all([[maybe_unused]] CallMemory& memory, [[maybe_unused]] const BackwardTensors& t) {
 #if defined(HIP_EXT_TARGET_HOST)
-  for (const Tensor* tensor :
+  for (const TensorView* tensor :
        {&t.dout, &t.q, &t.k, &t.v, &t.out, &t.softmax_lse, &t.dq, &t.dk, &t.dv, &t.softmax_d}) {
-    memory.keep(std::make_shared<Tensor>(*tensor));
+    memory.keep(std::make_shared<Tensor>(tensor->tensor()));
   }
 #endif
 }
 
 // dk and dv with one head per query head; the outputs themselves where that is the same.
-struct ExpandedGradients {
-  Tensor dk, dv;
-
+class ExpandedGradients {
+ public:
   ExpandedGradients(const BackwardTensors& t, CallMemory& memory) : dk(t.dk), dv(t.dv) {
     if (t.q.size(-2) == t.k.size(-2)) return;
-    Shape rows = shape_of(t.k);
-    rows.resize(rows.size() - 2);
-    dk = empty(joined(rows, {t.q.size(-2), t.q.size(-1)}), t.q.scalar_type(), t.q, memory);
-    dv = empty(joined(rows, {t.q.size(-2), t.v.size(-1)}), t.q.scalar_type(), t.q, memory);
+    Shape rows{};
+    for (int64_t i = 0; i < t.k.dim() - 2; ++i) rows.push_back(t.k.size(i));
+    const ScalarType dtype = t.q.scalar_type();
+    own_dk_.emplace(empty(joined(rows, {t.q.size(-2), t.q.size(-1)}), dtype, t.q, memory));
+    own_dv_.emplace(empty(joined(rows, {t.q.size(-2), t.v.size(-1)}), dtype, t.q, memory));
+    dk = TensorView(*own_dk_);
+    dv = TensorView(*own_dv_);
   }
+
+  TensorView dk, dv;
+
+ private:
+  std::optional<Tensor> own_dk_, own_dv_;
 };
 
 FmhaBwdParams params_of(const BackwardTensors& t, const ExpandedGradients& expanded,
@@ -298,14 +307,14 @@ FmhaBwdParams params_of(const BackwardTensors& t, const ExpandedGradients& expan
 
 void fill_with_zeros(const Argument& argument, hipStream_t stream, CallMemory& memory) {
   if (argument.tensor.numel() == 0) return;
-  if (!argument.tensor.is_contiguous()) {
+  if (!argument.tensor.tensor().is_contiguous()) {
     refuse(argument.name, "must be contiguous with zero_tensors; call .contiguous()");
   }
   keep_as_device_memory(memory, argument.tensor);
   GPU_CHECK(hipMemsetAsync(argument.tensor.data_ptr(), 0, span_of(argument.tensor), stream));
 }
 
-void reduce(const Tensor& expanded, const Tensor& reduced, const FmhaBwdParams& p,
+void reduce(const TensorView& expanded, const TensorView& reduced, const FmhaBwdParams& p,
             hipStream_t stream) {
   if (p.nhead_q == p.nhead_k || reduced.numel() == 0) return;
   ReduceHeadsParams heads{};
@@ -325,14 +334,14 @@ void reduce(const Tensor& expanded, const Tensor& reduced, const FmhaBwdParams& 
 
 // Group mode has more to say than the tensors do.
 struct GroupArguments {
-  Tensor cu_seqlens_q, cu_seqlens_k;
-  std::optional<Tensor> cu_seqlens_q_padded, cu_seqlens_k_padded;
+  TensorView cu_seqlens_q, cu_seqlens_k;
+  std::optional<TensorView> cu_seqlens_q_padded, cu_seqlens_k_padded;
   int64_t max_seqlen_q, max_seqlen_k;
   std::optional<int64_t> max_seqlen_k_padded;
   bool zero_tensors;
 };
 
-int64_t check_group(const GroupArguments& group, const Tensor& q) {
+int64_t check_group(const GroupArguments& group, const TensorView& q) {
   const Argument like{"q", q};
   check_dim({"cu_seqlens_q", group.cu_seqlens_q}, 1, "[batch + 1]");
   const int64_t entries = group.cu_seqlens_q.size(0);
@@ -348,7 +357,7 @@ int64_t check_group(const GroupArguments& group, const Tensor& q) {
   return entries - 1;
 }
 
-const int32_t* borders_in(const Tensor& tensor, CallMemory& memory) {
+const int32_t* borders_in(const TensorView& tensor, CallMemory& memory) {
   keep_as_device_memory(memory, tensor);
   return static_cast<const int32_t*>(tensor.data_ptr());
 }
@@ -413,9 +422,9 @@ void set_pinned_memory(std::string kind) {
   }
 }
 
-Allocators allocators_for(const Tensor& like, hipStream_t stream, CallMemory& memory) {
+Allocators allocators_for(const TensorView& like, hipStream_t stream, CallMemory& memory) {
   Allocators allocators;
-  allocators.workspace_alloc = [&memory, like, stream](size_t bytes, bool zero_init) {
+  allocators.workspace_alloc = [&memory, &like, stream](size_t bytes, bool zero_init) {
     const Tensor block = empty({int64_t(bytes)}, ScalarType::Byte, like, memory);
     if (zero_init) GPU_CHECK(hipMemsetAsync(block.data_ptr(), 0, bytes, stream));
     return block.data_ptr();
@@ -428,7 +437,7 @@ void launch(const BackwardTensors& t, const Choices& choices, const GroupArgumen
             int64_t batch) {
   CallMemory::release_finished();
 #if !defined(HIP_EXT_TARGET_HOST)
-  const torch::stable::accelerator::DeviceGuard guard(t.q.get_device_index());
+  const torch::stable::accelerator::DeviceGuard guard(t.q.device().index());
 #endif
   const hipStream_t stream = stream_of(choices, t.q);
   LaunchOptions options;
@@ -455,16 +464,29 @@ void launch(const BackwardTensors& t, const Choices& choices, const GroupArgumen
   reduce(expanded.dv, t.dv, params, stream);
 }
 
+// In the order of the ops' arguments.
+template <typename... Tensors>
+BackwardTensors viewed(const Tensors&... tensors) {
+  return {TensorView(tensors)...};
+}
+
+std::optional<TensorView> viewed(const std::optional<Tensor>& tensor) {
+  if (!tensor) return std::nullopt;
+  return TensorView(*tensor);
+}
+
 void mha_bwd(Tensor dout, Tensor q, Tensor k, Tensor v, Tensor out, Tensor softmax_lse,
              double softmax_scale, bool is_causal, bool deterministic, Tensor dq, Tensor dk,
              Tensor dv, Tensor softmax_d, std::string workspace, std::optional<int64_t> stream) {
-  const BackwardTensors tensors{dout, q, k, v, out, softmax_lse, dq, dk, dv, softmax_d};
-  check_dim({"q", q}, 4, "[batch, seqlen_q, heads, head size]");
-  check_dim({"k", k}, 4, "[batch, seqlen_k, heads, head size]");
-  check_dim({"v", v}, 4, "[batch, seqlen_k, heads, head size]");
-  const int64_t batch = q.size(0);
+  const BackwardTensors tensors = viewed(dout, q, k, v, out, softmax_lse, dq, dk, dv, softmax_d);
+  check_dim({"q", tensors.q}, 4, "[batch, seqlen_q, heads, head size]");
+  check_dim({"k", tensors.k}, 4, "[batch, seqlen_k, heads, head size]");
+  check_dim({"v", tensors.v}, 4, "[batch, seqlen_k, heads, head size]");
+  const int64_t batch = tensors.q.size(0);
   if (batch == 0) refuse("q", "the batch must have at least one sequence");
-  check_tensors(tensors, {batch, q.size(1)}, {batch, k.size(1)}, {batch, q.size(2), q.size(1)});
+  const int64_t rows_q = tensors.q.size(1);
+  check_tensors(tensors, {batch, rows_q}, {batch, tensors.k.size(1)},
+                {batch, tensors.q.size(2), rows_q});
   launch(tensors, {softmax_scale, is_causal, deterministic, workspace, stream}, nullptr, batch);
 }
 
@@ -476,14 +498,21 @@ void mha_varlen_bwd(Tensor dout, Tensor q, Tensor k, Tensor v, Tensor out, Tenso
                     std::optional<Tensor> cu_seqlens_k_padded,
                     std::optional<int64_t> max_seqlen_k_padded, std::string workspace,
                     std::optional<int64_t> stream) {
-  const BackwardTensors tensors{dout, q, k, v, out, softmax_lse, dq, dk, dv, softmax_d};
-  check_dim({"q", q}, 3, "[total_q, heads, head size]");
-  check_dim({"k", k}, 3, "[total_k, heads, head size]");
-  check_dim({"v", v}, 3, "[total_k, heads, head size]");
-  check_tensors(tensors, {q.size(0)}, {k.size(0)}, {q.size(1), q.size(0)});
-  const GroupArguments group{cu_seqlens_q, cu_seqlens_k, cu_seqlens_q_padded, cu_seqlens_k_padded,
-                             max_seqlen_q, max_seqlen_k, max_seqlen_k_padded, zero_tensors};
-  const int64_t batch = check_group(group, q);
+  const BackwardTensors tensors = viewed(dout, q, k, v, out, softmax_lse, dq, dk, dv, softmax_d);
+  check_dim({"q", tensors.q}, 3, "[total_q, heads, head size]");
+  check_dim({"k", tensors.k}, 3, "[total_k, heads, head size]");
+  check_dim({"v", tensors.v}, 3, "[total_k, heads, head size]");
+  const int64_t rows_q = tensors.q.size(0);
+  check_tensors(tensors, {rows_q}, {tensors.k.size(0)}, {tensors.q.size(1), rows_q});
+  const GroupArguments group{TensorView(cu_seqlens_q),
+                             TensorView(cu_seqlens_k),
+                             viewed(cu_seqlens_q_padded),
+                             viewed(cu_seqlens_k_padded),
+                             max_seqlen_q,
+                             max_seqlen_k,
+                             max_seqlen_k_padded,
+                             zero_tensors};
+  const int64_t batch = check_group(group, tensors.q);
   launch(tensors, {softmax_scale, is_causal, deterministic, workspace, stream}, &group, batch);
 }
 

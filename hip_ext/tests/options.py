@@ -25,7 +25,7 @@ def use_device() -> None:
     """Makes tensors on the device that the ops were built for, when nothing else is said."""
     if ON_GPU:
         # Not set_default_device: torch 2.11 ends the process when an op throws under that.
-        torch.set_default_tensor_type(torch.cuda.FloatTensor)
+        torch.set_default_tensor_type("torch.cuda.FloatTensor")
 
 
 def boolean(text: str) -> bool:

@@ -17,9 +17,9 @@ pytest.importorskip(
     "hip_ext._host_runtime", reason="about the host target's streams; on a GPU torch's allocator keeps memory"
 )
 
-from hip_ext import Stream, StreamKind, Workspace, _host_runtime, _library  # noqa: E402
-from hip_ext.forward import batch_forward, varlen_forward  # noqa: E402
-from hip_ext.tests.problems import Problem, Shape, batch_problem, varlen_problem  # noqa: E402
+from hip_ext import Stream, StreamKind, Workspace, _host_runtime, _library
+from hip_ext.forward import batch_forward, varlen_forward
+from hip_ext.tests.problems import Problem, Shape, batch_problem, varlen_problem
 
 if TYPE_CHECKING:
     from torch import Tensor
