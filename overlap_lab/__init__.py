@@ -21,7 +21,9 @@ __all__ = [
     "annotate",
     "capture",
     "compare",
+    "find_baseline",
     "load",
+    "save_baseline",
 ]
 
 __version__ = "0.1.0"
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from overlap_lab.analyze import analyze
     from overlap_lab.capture.annotate import annotate
     from overlap_lab.compare import Comparison, compare
+    from overlap_lab.compare.baselines import find_baseline, save_baseline
     from overlap_lab.loaders import load
     from overlap_lab.report import Report
     from overlap_lab.trace import Source, Trace
@@ -46,7 +49,9 @@ _WHERE = {
     "analyze": "analyze",
     "annotate": "capture.annotate",
     "compare": "compare",
+    "find_baseline": "compare.baselines",
     "load": "loaders",
+    "save_baseline": "compare.baselines",
 }
 """Public name -> the module that it is imported from when it is asked for: the pytest plugin lives in this
 package, and a test run that does not use it must not pay for numpy."""

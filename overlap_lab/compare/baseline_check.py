@@ -28,10 +28,11 @@ from overlap_lab.metrics.steps import range_windows
 from overlap_lab.report import Better
 from overlap_lab.trace import Trace
 
-__all__ = ["held_against", "incomparable"]
+__all__ = ["held_against", "incomparable", "is_beyond"]
 
 _TOO_FEW: Final = f"too few observations: a verdict about a time takes {FEWEST} steps or repeats on each side"
 
+_HOST_TARGET: Final = f"on the CPU host target it takes {FEWEST} runs on each side"
 _BASELINE_DOUBTED: Final = "a busy machine may have made what the baseline counts"
 
 
@@ -107,7 +108,17 @@ class _Sides:
         difference = comparison.difference(rule.tag, **rule.scope)
         if difference is None:
             return _without(rule, Outcome.NO_VALUE, self._absent(rule))
-        return self._with_culprits(rule, judged(rule, difference, comparison.sampling))
+        result = judged(rule, difference, comparison.sampling)
+        if result.outcome is Outcome.VIOLATED and self._is_one_host_run(comparison, difference):
+            reason = f"{result.reason}; {_HOST_TARGET}"
+            return replace(result, outcome=Outcome.UNDECIDED, reason=reason)
+        return self._with_culprits(rule, result)
+
+    def _is_one_host_run(self, comparison: Comparison, difference: Difference) -> bool:
+        """Whether a verdict rests on parts of runs of the CPU host target: its ops share the cores with
+        whatever else runs, which can make all steps of one run twice as long."""
+        host = any(run.report.source.get("vendor") == "host" for run in (*self._before, *self._after))
+        return host and difference.statistics is not None and comparison.sampling is not Sampling.REPEATS
 
     def _range_missing(self, rule: BaselineRule) -> Checked | None:
         name = rule.range_name
@@ -221,13 +232,19 @@ def judged(rule: BaselineRule, difference: Difference, sampling: Sampling) -> Ch
         return replace(result, outcome=Outcome.VIOLATED if change > allowed else Outcome.FINE)
     result = replace(result, low=found.low, high=found.high, reason=difference.reason or "")
     near, far = sorted(_worse(rule, edge) for edge in (found.low, found.high))
-    if difference.verdict is Verdict.WORSE and near > allowed and change - allowed > found.noise_floor:
+    if difference.verdict is Verdict.WORSE and is_beyond(change, near, found.noise_floor, allowed):
         return replace(result, outcome=Outcome.VIOLATED)
     kept = difference.verdict in (Verdict.SAME, Verdict.BETTER)
     if kept or max(far, change + found.noise_floor) <= allowed:
         return result
     beyond = f"; not shown to be more than the {_written(rule)} that are allowed" if allowed else ""
     return replace(result, outcome=Outcome.UNDECIDED, reason=f"{result.reason}{beyond}")
+
+
+def is_beyond(change: float, near: float, noise_floor: float, allowed: float) -> bool:
+    """Whether a change is more than what is allowed: the near edge of its interval, and what the noise floor
+    leaves of it."""
+    return near > allowed and change - allowed > noise_floor
 
 
 def _written(rule: BaselineRule) -> str:

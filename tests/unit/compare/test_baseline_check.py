@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -85,6 +87,17 @@ def test_steps_that_wander_are_undecided_however_small_p_is() -> None:
     one = held(stored(wandering), steps_of([14] * 10 + [18] * 10), rule="device/window:0")
     assert one.outcome is Outcome.UNDECIDED
     assert "noise floor" in one.reason
+
+
+def test_steps_of_one_run_of_the_host_target_decide_no_time() -> None:
+    before, slower = (steps_of([length] * 20) for length in (10, 30))
+    host = [one.replace(source=replace(one.source, vendor="host")) for one in (before, slower)]
+    assert held(stored(before), slower, rule="device/window:0").outcome is Outcome.VIOLATED
+    one = held(stored(host[0]), host[1], rule="device/window:0")
+    assert one.outcome is Outcome.UNDECIDED
+    assert one.reason.endswith("on the CPU host target it takes 5 runs on each side")
+    repeats = held(stored(*[host[0]] * 5), *[host[1]] * 5, rule="device/window:0")
+    assert repeats.outcome is Outcome.VIOLATED
 
 
 def test_repeats_of_another_session_need_more_than_repeats_in_turn() -> None:

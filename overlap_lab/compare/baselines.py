@@ -1,0 +1,50 @@
+"""Baselines from Python: store traces under a name, and find what was stored for traces like this one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from overlap_lab.compare.baseline import TRACE, StoredRun, baseline_of
+from overlap_lab.compare.baseline_commit import commit_of
+from overlap_lab.compare.baseline_found import fitting
+from overlap_lab.compare.baseline_machine import machine_of
+from overlap_lab.compare.baseline_store import STORE, named, nowhere, save
+from overlap_lab.compare.samples import run_of
+from overlap_lab.errors import UsageError
+from overlap_lab.trace import Trace
+
+__all__ = ["find_baseline", "save_baseline"]
+
+
+def save_baseline(
+    name: str,
+    traces: Trace | Sequence[Trace],
+    *,
+    store: str | Path = STORE,
+    tags: Sequence[str] = (),
+) -> Path:
+    """The new file with the samples of these traces, which are repeats of one run.
+
+    Never overwrites: the newest of a name counts. Raises UsageError for traces that were not made alike.
+    """
+    several = [traces] if isinstance(traces, Trace) else list(traces)
+    made = baseline_of(name, several, commit=commit_of(Path.cwd()), tags=tags)
+    return save(Path(store), made).path
+
+
+def find_baseline(name: str, like: Trace, *, store: str | Path = STORE) -> tuple[StoredRun, ...]:
+    """The runs stored under a name, a tag or a number on the kind of machine that this trace is of; a side
+    for `overlap_lab.compare`.
+
+    Raises UsageError where there are none, and BrokenBaseline where a file cannot be read.
+    """
+    found = named(Path(store), name)
+    if not found:
+        raise nowhere(Path(store), name)
+    best = fitting(found, machine_of(run_of(like).report.source), TRACE)
+    if best is None:
+        raise UsageError(f"{store}: what is called {name!r} was saved from tests, not from traces")
+    if not best.runs:
+        raise UsageError(best.reason)
+    return best.runs
