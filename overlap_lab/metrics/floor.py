@@ -13,7 +13,7 @@ from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.queue import from_graphs
 from overlap_lab.schema import Api
 
-__all__ = ["interpolated", "launch_floor", "quantiles"]
+__all__ = ["interpolated", "launch_floor", "measured_ops", "quantiles"]
 
 Window = tuple[int, int]
 
@@ -35,7 +35,7 @@ def _floor_of(material: Material, device: int, window: Window | None) -> int | N
 
 
 def _floor_with_graphs(material: Material, device: int, window: Window | None) -> int | None:
-    op = _measured_ops(material, device, window)
+    op = measured_ops(material, device, window)
     if op.size == 0:
         return None
     ops, caller = material.ops, material.links.caller
@@ -50,7 +50,7 @@ def _floor_with_graphs(material: Material, device: int, window: Window | None) -
     return quantiles(gather(ops.start, alone) - gather(ops.enqueue, alone), (1,))[0]
 
 
-def _measured_ops(material: Material, device: int, window: Window | None) -> Rows:
+def measured_ops(material: Material, device: int, window: Window | None) -> Rows:
     """Linked ops of the device that do not start before their enqueue call, by start inside the window."""
     index = material.devices[device].index
     ops = material.ops

@@ -61,13 +61,14 @@ def _over_time(
 ) -> go.Figure:
     _, context = context_of_run(trace)
     title = f"{title_of(trace)}: {what}"
-    if not context.queues:
+    if not context.devices:
         return nothing(title, "the trace has no device records", theme=theme)
     zero = relative_start_ns(context)
     along = scale_of(int(trace.end_ns.max()) - zero)
     is_time = what == "queued work"
     lines = {}
-    for device, queue in context.queues.items():
+    for device in context.devices:
+        queue = context.queue(device)
         times = times_of(queue)
         lines[device] = envelope(times, value_at(queue, times))
     up = scale_of(max(int(line.value.max()) for line in lines.values())) if is_time else Scale("entries", 1)
