@@ -23,7 +23,7 @@ from overlap_lab.compare.comparison import Comparison, Difference, Sampling, Ver
 from overlap_lab.compare.culprits import culprits_of, waits_inside
 from overlap_lab.compare.samples import Key, Per, Run, count_steps, run_of
 from overlap_lab.compare.statistics import FEWEST
-from overlap_lab.errors import UsageError
+from overlap_lab.errors import MissingDependency, UsageError
 from overlap_lab.metrics.steps import range_windows
 from overlap_lab.report import Better
 from overlap_lab.trace import Trace
@@ -57,7 +57,11 @@ def held_against(
     if setup and not force_comparable:
         return incomparable(rules, "; ".join(setup)), None
     sides = _Sides(before, after)
-    return tuple(sides.checked(rule) for rule in rules), sides.comparison(None)
+    checked = tuple(sides.checked(rule) for rule in rules)
+    try:
+        return checked, sides.comparison(None)
+    except MissingDependency:  # counts need no statistics, and what does has raised above
+        return checked, None
 
 
 def _default(run: Run) -> tuple[BaselineRule, ...]:
@@ -97,6 +101,11 @@ class _Sides:
         return self._made[range_name]
 
     def checked(self, rule: BaselineRule) -> Checked:
+        lone = any(run.context is not None and not run.context.devices for run in self._after)
+        if lone and not rule.tag.startswith("quality/"):
+            return _without(
+                rule, Outcome.NO_VALUE, "the trace has no device records"
+            )  # nobody knows what waited
         missing = self._range_missing(rule)
         if missing is not None:
             return missing

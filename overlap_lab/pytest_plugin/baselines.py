@@ -172,7 +172,9 @@ def _summary(nodeid: str, check: Check) -> str:
     found = "; ".join(f"{one.rule}: {found_words(one)}" for one in telling)
     comparison = check.compared.comparison if check.compared else None
     kept = headline_words(comparison) if comparison else ""
-    return _line(check.outcome.value.upper(), nodeid, found or kept or f"{len(check.checked)} rules kept")
+    count = len(check.checked)
+    words = found or kept or f"{count} rule{'' if count == 1 else 's'} kept"
+    return _line(check.outcome.value.upper(), nodeid, words)
 
 
 def _line(status: str, nodeid: str, words: str) -> str:

@@ -140,6 +140,20 @@ def test_a_backend_that_is_not_there_skips_or_fails_but_never_passes(run: Run) -
     run(test, "--overlap-backend=cuda", "--overlap-require").assert_outcomes(failed=1)
 
 
+def test_the_ini_chooses_the_backend_and_requires_one(run: Run, pytester: pytest.Pytester) -> None:
+    test = CAPTURE.format(work="flowing", limits="drains=0")
+    pytester.makeini(INI + "overlap_backend = cuda\n")
+    run(test).assert_outcomes(skipped=1)
+    pytester.makeini(INI + "overlap_backend = cuda\noverlap_require = true\n")
+    run(test).assert_outcomes(failed=1)
+
+
+def test_the_ini_is_strict_and_keeps_traces(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.makeini(INI + "overlap_strict = true\noverlap_keep = kept\n")
+    run(CAPTURE.format(work="drained", limits="rules=['drain/idle < 1ns']")).assert_outcomes(failed=1)
+    assert len(list((pytester.path / "kept").rglob("*.db"))) == 1
+
+
 def test_it_works_under_xdist(run: Run) -> None:
     test = CAPTURE.format(work="flowing", limits="drains=0") + CAPTURE.format(
         work="drained", limits="rules=['drain/idle < 1ns']"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from overlap_lab.compare.baseline_machine import Machine, machine_of
 from overlap_lab.compare.baseline_rules import parse_baseline_rule
 from overlap_lab.compare.checked import Checked, Outcome
 from overlap_lab.compare.comparison import Sampling, Verdict
-from overlap_lab.errors import UsageError
+from overlap_lab.errors import MissingDependency, UsageError
 from overlap_lab.trace import Trace
 from tests.timeline import timeline
 from tests.unit.compare.stepped import steps_of
@@ -136,6 +137,20 @@ def test_a_measure_without_a_value_fails_with_its_reason() -> None:
     )
     assert one.outcome is Outcome.NO_VALUE
     assert "no device records" in one.reason
+
+
+def test_a_trace_without_device_records_keeps_no_rule() -> None:
+    one = held(stored(timeline("host 1 |K.SSS")), timeline("host 1 |K.SSS"), rule="host/redundant_waits:0")
+    assert (one.outcome, one.reason) == (Outcome.NO_VALUE, "the trace has no device records")
+
+
+def test_counts_need_no_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, after = (steps_of([length] * 8) for length in (10, 20))
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    [one], comparison = held_against(stored(before), [after], [parse_baseline_rule("drain/count:0")])
+    assert (one.outcome, comparison) == (Outcome.FINE, None)
+    with pytest.raises(MissingDependency, match="scipy"):
+        held(stored(before), after, rule="device/window:0")
 
 
 def test_another_setup_is_incomparable() -> None:
