@@ -19,7 +19,7 @@ from overlap_lab.render.names import printable
 
 __all__ = ["main"]
 
-VERBS: Final = ("analyze", "baseline", "capture", "check", "compare", "demo", "export", "plot")
+VERBS: Final = ("analyze", "baseline", "capture", "check", "compare", "demo", "export", "plot", "report")
 """Modules of this package; one is imported when it is asked for."""
 
 USAGE_OR_INPUT: Final = 2

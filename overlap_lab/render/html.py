@@ -1,16 +1,14 @@
-"""The report as one HTML file that opens without a network: verdicts, timeline, tables, what they mean."""
+"""The report as one HTML file that opens without a network: verdicts, what to do, timeline, tables."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
-from typing import Final
 
 from overlap_lab.compare import Comparison
+from overlap_lab.metrics.context import Context
+from overlap_lab.render.html_page import html_page
 from overlap_lab.render.html_parts import element, table, text
 from overlap_lab.render.html_sections import (
     changes,
@@ -21,40 +19,33 @@ from overlap_lab.render.html_sections import (
     together,
     where_time_goes,
 )
+from overlap_lab.render.html_timeline import (
+    TIMELINE_SCRIPTS,
+    TimelinePanel,
+    timeline_markup,
+    timeline_text_of,
+)
+from overlap_lab.render.html_waits import waits_to_act_on
 from overlap_lab.report import Report, Table
 from overlap_lab.trace import Trace
 from overlap_lab.whole_file import write_whole
 
 __all__ = ["PageSection", "report_page", "write_report_page"]
 
-_PAGE: Final = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<link rel="icon" href="data:,">
-<style>
-{css}</style>
-</head>
-<body>
-{body}
-<script type="application/json" id="figure">{figure}</script>
-<script>{plotly}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageSection:
-    """One trace of the page, under the name that people know it by (a mode, a file, a rank)."""
+    """One trace of the page, under the name that people know it by (a mode, a file, a rank).
+
+    `context` is what `report_and_context` returned beside the report; without, the trace is measured once
+    more for its timeline. `zero_ns` is the moment of its clock that lies at 0 of the timeline's axis.
+    """
 
     title: str
     trace: Trace
     report: Report
+    context: Context | None = None
+    zero_ns: int | None = None
 
 
 def write_report_page(
@@ -84,14 +75,18 @@ def report_page(
     """The page: sections under each other on one time axis, in the order given.
 
     `introduction` is a sentence of plain text; a comparison comes with its heading: ("sync -> async", ...).
-    The page loads nothing: style, figure and plotly are inside, and its policy forbids everything else.
+    The page loads nothing: styles, scripts and data are inside, and its policy forbids everything else.
     """
+    from overlap_lab.analyze import report_and_context
+
+    contexts = [one.context or report_and_context(one.trace)[1] for one in sections]
     reports = [(section.title, section.report) for section in sections]
     body = [
         element("header", element("h1", text(title)), element("p", text(introduction), class_="soft")),
         glance(reports),
+        *_acts(sections, contexts),
         where_time_goes(reports),
-        _timeline_place(),
+        *_timeline(sections, contexts),
         together(reports),
         changes(comparisons),
         *(table(one) for one in tables),
@@ -99,65 +94,33 @@ def report_page(
         meanings(),
         provenance(reports),
     ]
-    plotly, script = _plotly(), _resource("page.js")
-    return _PAGE.format(
-        policy=_policy(plotly, script),
-        title=text(title),
-        css=_resource("page.css"),
-        body="\n".join(part for part in body if part),
-        figure=_figure(sections),
-        plotly=plotly,
-        script=script,
-    )
+    scripts = ("page.js", *TIMELINE_SCRIPTS)
+    return html_page(title, body, styles=("page.css", "timeline.css"), scripts=scripts)
 
 
-def _timeline_place() -> str:
+def _acts(sections: Sequence[PageSection], contexts: Sequence[Context]) -> list[str]:
+    several = len(sections) > 1
     words = (
-        "Drag over a stretch of time to zoom, double-click to come back, click a legend entry to hide it. "
-        "All traces share the axis; each starts at its own first record."
+        "The costliest places first: device idle time that a wait caused, then time that it blocked the host."
     )
-    missing = element(
-        "noscript", element("p", "The timeline needs JavaScript; all numbers are in the tables.")
-    )
-    return (
-        element("h2", "Timeline")
-        + element("p", words, class_="soft")
-        + missing
-        + element("div", id="timeline", role="img", aria_label="Host calls, waits, device ops and idle time")
-    )
+    parts = []
+    for section, context in zip(sections, contexts, strict=True):
+        first = int(section.trace.start_ns[0]) if len(section.trace) else 0
+        zero = 0 if section.zero_ns is None else section.zero_ns - first
+        parts.append(waits_to_act_on(section.title, section.report, context, zero_ns=zero, headed=several))
+    return [element("h2", "What to do about it"), element("p", words, class_="soft"), *parts]
 
 
-def _figure(sections: Sequence[PageSection]) -> str:
-    """The figure as JSON that cannot end its script element: `<` only occurs as an escape in strings."""
-    from overlap_lab.plots.timeline_figure import Panel, timeline
-
-    figure = timeline(*(Panel(section.title, section.trace, section.report) for section in sections))
-    plain: str = figure.to_json()
-    return plain.replace("<", "\\u003c")
-
-
-def _plotly() -> str:
-    from plotly.offline import get_plotlyjs
-
-    library: str = get_plotlyjs()
-    return library.replace("</script", "<\\/script")
-
-
-def _resource(name: str) -> str:
-    return files("overlap_lab.render").joinpath(name).read_text(encoding="utf-8")
-
-
-def _policy(*scripts: str) -> str:
-    """Only these very scripts may run, and nothing may be fetched.
-
-    plotly sets styles from script, hence 'unsafe-inline' for them; it saves pictures through data: and blob:.
-    """
-    allowed = " ".join(f"'sha256-{_sha256(script)}'" for script in scripts)
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _sha256(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+def _timeline(sections: Sequence[PageSection], contexts: Sequence[Context]) -> list[str]:
+    panels = [
+        TimelinePanel(section.title, section.trace, context, section.zero_ns)
+        for section, context in zip(sections, contexts, strict=True)
+    ]
+    aligned = any(section.zero_ns is not None for section in sections)
+    start = "is aligned as asked for" if aligned else "starts at its own first record"
+    words = element("p", text(f"All traces share the axis; each {start}."), class_="soft")
+    return [
+        element("h2", "Timeline"),
+        words if len(sections) > 1 else "",
+        timeline_markup(timeline_text_of(panels)),
+    ]

@@ -9,7 +9,7 @@ from overlap_lab.render.names import printable
 from overlap_lab.render.values import format_value, is_number
 from overlap_lab.report import Cell, Table
 
-__all__ = ["definitions", "element", "legend", "stacked_bar", "table", "text"]
+__all__ = ["definition", "definitions", "element", "legend", "stacked_bar", "table", "text"]
 
 
 def text(value: object) -> str:
@@ -27,14 +27,18 @@ def element(name: str, *inner: str, **attributes: str) -> str:
 
 def definitions(pairs: Iterable[tuple[str, str]], *, class_: str = "") -> str:
     """A list of terms and what they are, both plain text."""
-    items = (element("dt", text(term)) + element("dd", text(meaning)) for term, meaning in pairs)
-    return element("dl", *items, class_=class_)
+    return element("dl", *(definition(*pair) for pair in pairs), class_=class_)
+
+
+def definition(term: str, meaning: str, **attributes: str) -> str:
+    """One term and what it is, plain text; the attributes are those of the meaning."""
+    return element("dt", text(term)) + element("dd", text(meaning), **attributes)
 
 
 def table(
     shown: Table,
     *,
-    most: int = 100,
+    most: int = 1_000,
     right: Iterable[str] = (),
     row_class: Callable[[tuple[Cell, ...]], str] = lambda _: "",
 ) -> str:
@@ -57,20 +61,27 @@ def table(
 
 def _cells(row: tuple[Cell, ...], shown: Table, classes: Sequence[str]) -> Iterable[str]:
     for cell, column, kind in zip(row, shown.columns, classes, strict=True):
-        yield element("td", text(format_value(cell, column.unit)), class_=kind)
+        exact = str(cell) if is_number(column.unit) and isinstance(cell, int | float) else ""
+        yield element("td", text(format_value(cell, column.unit)), class_=kind, data_value=exact)
 
 
 def stacked_bar(parts: Iterable[tuple[str, float, str]], *, total: str) -> str:
-    """A bar of (tooltip, share of the full width in percent, colour), with a text after it."""
-    spans = (
-        element("span", title=tooltip, style=f"width:{share:.4f}%;background:{colour}")
-        for tooltip, share, colour in parts
-        if share > 0
-    )
-    return element("div", *spans, element("span", text(total), class_="total"), class_="bar")
+    """A bar of (tooltip, share of the full width in percent, colour), with a text below it.
+
+    Drawn without style attributes, which the page's policy forbids.
+    """
+    at, boxes = 0.0, []
+    for tooltip, share, colour in parts:
+        if share > 0:
+            place = {"x": f"{at:.4f}%", "width": f"{share:.4f}%", "height": "100%", "fill": colour}
+            boxes.append(element("rect", element("title", text(tooltip)), **place))
+            at += share
+    drawn = element("svg", *boxes, role="img", aria_label=total)
+    return element("div", drawn, element("span", text(total), class_="total"), class_="bar")
 
 
 def legend(entries: Iterable[tuple[str, str]]) -> str:
     """Colour keys: (word, colour)."""
-    keys = (element("span", element("i", style=f"background:{c}"), text(word)) for word, c in entries)
+    box = '<svg aria-hidden="true"><rect width="100%" height="100%" rx="3" fill="{}"></rect></svg>'
+    keys = (element("span", box.format(text(colour)), text(word)) for word, colour in entries)
     return element("div", *keys, class_="legend")

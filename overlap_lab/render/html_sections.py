@@ -16,11 +16,11 @@ from overlap_lab.render.compare_text import (
 )
 from overlap_lab.render.compare_words import attributed, headline_words
 from overlap_lab.render.detail_tables import detail_tables, waits_table
-from overlap_lab.render.html_parts import definitions, element, legend, stacked_bar, table, text
+from overlap_lab.render.html_parts import definition, definitions, element, legend, stacked_bar, table, text
 from overlap_lab.render.lines import Style
 from overlap_lab.render.numbers import Numbers, blocked_split
 from overlap_lab.render.side_by_side import side_by_side
-from overlap_lab.render.summary import device_name, device_table, host_table, idle_causes
+from overlap_lab.render.summary import device_name, device_table, host_table, idle_causes, quality_table
 from overlap_lab.render.values import NOTHING, format_value, percent
 from overlap_lab.render.verdict import verdict, verdict_style
 from overlap_lab.report import Cell, Report
@@ -30,8 +30,8 @@ __all__ = ["changes", "details", "glance", "meanings", "provenance", "together",
 
 Named = tuple[str, Report]
 
-_LONGEST_BAR: Final = 80.0
-"""Percent of the width; the rest is for the total behind the bar."""
+_LONGEST_BAR: Final = 100.0
+"""Percent of the width."""
 
 _MOST_FACTS: Final = 8
 _FACTS: Final = (
@@ -43,6 +43,11 @@ _FACTS: Final = (
 )
 _CARD_CLASS: Final = {Style.GOOD: "good", Style.BAD: "bad", Style.WARNING: "warn"}
 
+_METHODS: Final = (
+    "All times are integer nanoseconds of the trace's own clock. Each device op is linked to the call that "
+    "enqueued it; a call counts as a wait where the records prove that it waited for device work. Idle time "
+    "is split exactly: its causes sum to it. What a trace cannot tell is n/a or unknown, never a guess."
+)
 _MEANINGS: Final = (
     ("window", "First device op's start to the last one's end; every share of the device divides by it."),
     (
@@ -97,17 +102,20 @@ def glance(reports: Sequence[Named]) -> str:
 
 def _card(name: str, report: Report) -> str:
     numbers = Numbers.of(report)
-    facts = [
-        (word, _value(numbers, tag, {})) for word, tag in _FACTS if numbers.measurement(tag, {}) is not None
-    ]
+    facts = [_fact(word, numbers, tag) for word, tag in _FACTS if numbers.measurement(tag, {}) is not None]
     if not numbers.value("device/window", {}):
-        facts = [*_device_facts(numbers), *facts]
+        facts = [definition(*fact) for fact in _device_facts(numbers)] + facts
     split = blocked_split(report)
     if split is not None:
-        facts.append(("before the final wait", format_value(split[0], "ns")))
-    said = element("p", text(verdict(report)[0].text))
+        facts.append(definition("before the final wait", format_value(split[0], "ns")))
+    said = element("p", text(verdict(report)[0].text), class_="said")
     kind = _CARD_CLASS[verdict_style(report)]
-    return element("div", element("h3", text(name)), said, definitions(facts), class_=f"card {kind}")
+    return element("div", element("h3", text(name)), said, element("dl", *facts), class_=f"card {kind}")
+
+
+def _fact(word: str, numbers: Numbers, tag: str) -> str:
+    """A number in words, with its tag and exact value for whoever checks it against the JSON."""
+    return definition(word, _value(numbers, tag, {}), data_tag=tag, data_value=str(numbers.value(tag, {})))
 
 
 def _device_facts(numbers: Numbers) -> list[tuple[str, str]]:
@@ -208,6 +216,8 @@ def details(name: str, report: Report, *, is_open: bool) -> str:
     )
     found = "".join(element("li", text(finding.title)) for finding in report.findings)
     listed = element("h3", "Findings") + element("ul", found) if found else ""
+    if not quality_table(report).rows:
+        listed += element("p", "Trace quality: no fault was found in the records.", class_="soft")
     return element(
         "details",
         element("summary", text(f"{name}: all numbers")),
@@ -218,7 +228,11 @@ def details(name: str, report: Report, *, is_open: bool) -> str:
 
 
 def meanings() -> str:
-    return element("h2", "What the numbers mean") + definitions(_MEANINGS, class_="notes")
+    return (
+        element("h2", "Methods: what the numbers mean")
+        + element("p", _METHODS, class_="soft")
+        + definitions(_MEANINGS, class_="notes")
+    )
 
 
 def provenance(reports: Sequence[Named]) -> str:

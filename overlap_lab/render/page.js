@@ -1,37 +1,96 @@
 "use strict";
-(function () {
-  const page = document.documentElement;
-  const figure = JSON.parse(document.getElementById("figure").textContent);
-  const target = document.getElementById("timeline");
+// Tables of the report: sort by a column, filter, copy; folded parts open for printing.
 
-  // The figure is made without knowing the page's colours; take them from the style sheet.
-  function colours() {
-    const style = getComputedStyle(page);
-    const colour = (name) => style.getPropertyValue(name).trim();
-    const changes = {
-      "font.color": colour("--ink"),
-      "hoverlabel.bgcolor": colour("--card"),
-      "hoverlabel.bordercolor": colour("--line"),
-      "hoverlabel.font.color": colour("--ink"),
-      "modebar.color": colour("--soft"),
-      "modebar.activecolor": colour("--accent"),
-    };
-    for (const key of Object.keys(figure.layout)) {
-      if (/^[xy]axis\d*$/.test(key)) {
-        changes[key + ".gridcolor"] = colour("--grid");
-        changes[key + ".linecolor"] = colour("--line");
-      }
-    }
-    return changes;
-  }
+const SHORT_TABLE = 6;
 
-  const config = {
-    responsive: true,
-    displaylogo: false,
-    modeBarButtons: [["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d", "toImage"]],
+function valueOf(cell) {
+  const exact = cell && cell.dataset.value;
+  return exact === undefined || exact === "" ? (cell ? cell.textContent : "") : Number(exact);
+}
+
+function sortBy(table, column, head) {
+  const up = head.getAttribute("aria-sort") === "descending";
+  for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", up ? "ascending" : "descending");
+  const rows = [...table.tBodies[0].rows];
+  const order = (a, b) => {
+    const [x, y] = [valueOf(a.cells[column]), valueOf(b.cells[column])];
+    if (typeof x === typeof y) return typeof x === "number" ? x - y : x.localeCompare(y);
+    return typeof x === "number" ? 1 : -1;
   };
-  Plotly.newPlot(target, figure.data, figure.layout, config)
-    .then(() => Plotly.relayout(target, colours()))
-    .then(() => { page.dataset.timeline = "drawn"; });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => Plotly.relayout(target, colours()));
-})();
+  rows.sort((a, b) => (up ? order(a, b) : order(b, a)));
+  table.tBodies[0].append(...rows);
+}
+
+function filterRows(table, words, told) {
+  const wanted = words.toLowerCase();
+  let shown = 0;
+  for (const row of table.tBodies[0].rows) {
+    row.hidden = !row.textContent.toLowerCase().includes(wanted);
+    shown += row.hidden ? 0 : 1;
+  }
+  told.textContent = words ? `${shown.toLocaleString("en")} rows` : "";
+}
+
+// Rows and columns as text with tabs, exact values where a cell has one: pastes into a spreadsheet.
+function asText(table) {
+  const line = (cells) => [...cells].map((cell) => cell.dataset.value || cell.textContent.replace(/\s+/g, " ").trim()).join("\t");
+  const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
+  return [line(table.tHead.rows[0].cells), ...rows.map((row) => line(row.cells))].join("\n");
+}
+
+function button(words, act) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.textContent = words;
+  made.addEventListener("click", act);
+  return made;
+}
+
+function addTools(table) {
+  [...table.tHead.rows[0].cells].forEach((head, column) => {
+    const sorter = button(head.textContent, () => sortBy(table, column, head));
+    sorter.className = "sorter";
+    sorter.title = "Sort by this column";
+    head.replaceChildren(sorter);
+  });
+  const tools = document.createElement("div");
+  tools.className = "tools table-tools";
+  const told = document.createElement("output");
+  if (table.tBodies[0].rows.length >= SHORT_TABLE) {
+    const filter = document.createElement("input");
+    filter.type = "search";
+    filter.placeholder = "Filter rows";
+    filter.setAttribute("aria-label", "Filter the rows of this table");
+    filter.addEventListener("input", () => filterRows(table, filter.value, told));
+    tools.append(filter);
+  }
+  tools.append(button("Copy table", async () => {
+    await copied(asText(table));
+    told.textContent = "copied";
+  }), told);
+  table.closest(".scroll").after(tools);
+}
+
+// A wide table scrolls by keys as well.
+for (const box of document.querySelectorAll(".scroll")) {
+  if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+}
+for (const table of document.querySelectorAll("table")) addTools(table);
+
+for (const spot of document.querySelectorAll("a.spot")) {
+  spot.addEventListener("click", () => {
+    const view = viewIn(spot.hash);
+    if (view && window.overlapTimeline) window.overlapTimeline.show(view.t0, view.t1); // also when the address stays
+    document.getElementById("timeline").scrollIntoView({ block: "center" });
+  });
+}
+
+let opened = [];
+window.addEventListener("beforeprint", () => {
+  opened = [...document.querySelectorAll("details:not([open])")];
+  for (const one of opened) one.open = true;
+});
+window.addEventListener("afterprint", () => {
+  for (const one of opened) one.open = false;
+});

@@ -251,7 +251,7 @@ class Painter {
 
 function inkOn(colour) {
   const [r, g, b] = [1, 3, 5].map((at) => (parseInt(colour.slice(at, at + 2), 16) / 255) ** 2.2);
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.24 ? "#101418" : "#ffffff";
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#000000" : "#ffffff";
 }
 
 function ticks(view, width) {

@@ -34,5 +34,6 @@ def test_an_empty_table_says_none() -> None:
 
 def test_a_bar_leaves_out_parts_of_zero_length() -> None:
     page = stacked_bar([("busy", 80.0, "blue"), ("idle", 0.0, "red")], total="1 ms")
-    assert "width:80.0000%" in page
+    assert 'width="80.0000%"' in page
+    assert "style=" not in page
     assert "red" not in page

@@ -30,7 +30,7 @@ def page() -> str:
 
 
 def _body(page: str) -> str:
-    return page.partition("<body>")[2].partition('<script type="application/json"')[0]
+    return page.partition("<body>")[2].partition("<script>")[0]
 
 
 def test_each_section_has_its_verdict_and_its_tables(page: str) -> None:
@@ -46,9 +46,21 @@ def test_the_difference_is_explained_above_its_measures(page: str) -> None:
     assert body.index("-60.0 us (-12.0 %) = busy +10.0 us") < body.index('<tr class="better">')
 
 
-def test_plotly_is_in_the_page_once_and_scripts_have_hashes(page: str) -> None:
-    assert page.count("<script>") == 2
-    assert page.partition("</head>")[0].count("'sha256-") == 2
+def test_one_script_and_one_style_with_hashes_are_all_that_may_run(page: str) -> None:
+    head, _, body = page.partition("</head>")
+    assert body.count("<script>") == 1
+    assert head.count("'sha256-") == 2
+    assert "style=" not in body.partition("<script>")[0]
+
+
+def test_every_number_of_a_card_carries_its_exact_value(page: str) -> None:
+    assert '<dd data-tag="device/idle" data-value="100000">100 us</dd>' in page
+
+
+def test_each_costly_wait_has_advice_and_a_link_to_the_timeline(page: str) -> None:
+    body = _body(page)
+    assert body.count('href="#t=') == 4
+    assert body.count('data-rule="copy_by_name"') == 2
 
 
 def test_the_title_is_escaped(page: str) -> None:

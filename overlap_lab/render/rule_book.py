@@ -1,0 +1,228 @@
+"""What to do about a wait or about idle time: a table of rules, each with the facts that it needs.
+
+A rule speaks only where all of its conditions hold; the first that does wins, and where none does the page
+says nothing. Every rule is tested where it applies and where it stays silent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from overlap_lab.render.costly_waits import CostlyWait
+from overlap_lab.schema import Cause, CopyKind, Memory, Reason
+
+__all__ = ["IDLE_RULES", "WAIT_RULES", "IdleRule", "WaitRule", "advice_for_idle", "advice_for_wait"]
+
+_SMALL_COPY: Final = 64 * 1024
+_SYNCS: Final = frozenset({Reason.STREAM_SYNC, Reason.DEVICE_SYNC, Reason.EVENT_SYNC})
+_COPIES: Final = frozenset({Reason.SYNC_COPY, Reason.PAGEABLE_COPY})
+
+
+@dataclass(frozen=True, slots=True)
+class WaitRule:
+    """Advice for waits that meet every condition given; a condition left out is met."""
+
+    name: str
+    advice: str
+    reasons: frozenset[str] = frozenset()
+    calls: str = ""
+    """Pattern that the call's name must contain."""
+    ops: str = ""
+    """Pattern that the framework op around it must be."""
+    copies: frozenset[CopyKind] = frozenset()
+    most_bytes: int | None = None
+    least_bytes: int | None = None
+    memory: frozenset[Memory] = frozenset()
+    in_step: bool = False
+    """Only where it comes back, or a step is around it."""
+    costs: bool = True
+    """Only where device work came after at least one of these waits."""
+    only_final: bool = False
+    is_fault: bool = True
+
+    def applies(self, wait: CostlyWait) -> bool:
+        return all(
+            (
+                not self.reasons or wait.reason in self.reasons,
+                not self.calls or re.search(self.calls, wait.call) is not None,
+                not self.ops or re.fullmatch(self.ops, wait.op or "") is not None,
+                not self.copies or wait.copy in self.copies,
+                self.most_bytes is None or (wait.bytes is not None and wait.bytes <= self.most_bytes),
+                self.least_bytes is None or (wait.bytes is not None and wait.bytes >= self.least_bytes),
+                not self.memory or wait.memory in self.memory,
+                not self.in_step or wait.in_step,
+                not self.costs or wait.final < wait.count,
+                not self.only_final or wait.final == wait.count,
+            )
+        )
+
+
+WAIT_RULES: Final = (
+    WaitRule(
+        "final_wait",
+        "Nothing to do: a run has to wait for its own end, and no device work came after it.",
+        costs=False,
+        only_final=True,
+        is_fault=False,
+    ),
+    WaitRule(
+        "full_queue",
+        "No fault: the host is so far ahead that the queue is full, and the device never runs dry. Do"
+        " not add waits to change it.",
+        reasons=frozenset({Reason.QUEUE_FULL}),
+        is_fault=False,
+    ),
+    WaitRule(
+        "item_in_a_loop",
+        "A tensor is read as a Python number in every round. Keep the sum on the device (total += "
+        "loss.detach()) and read it once after the loop, or every N steps.",
+        ops=r"aten::(item|_local_scalar_dense|is_nonzero|equal|allclose)",
+        in_step=True,
+    ),
+    WaitRule(
+        "size_from_data",
+        "The op's output size depends on data, so the host must read it. Use a mask of fixed size "
+        "(torch.where, multiplication) instead of an index, or give the size (nonzero_static).",
+        ops=r"aten::(nonzero|unique\w*|_unique\w*|masked_select|index_put_|repeat_interleave|bincount)",
+    ),
+    WaitRule(
+        "pageable_copy",
+        "The copy is called Async, but its host memory is pageable: the runtime stages it and the "
+        "call waits. Pin the memory (tensor.pin_memory() or pin_memory=True in the loader, "
+        "hipHostMalloc, cudaHostAlloc) and copy with non_blocking=True.",
+        reasons=frozenset({Reason.PAGEABLE_COPY}),
+    ),
+    WaitRule(
+        "small_copy_to_host",
+        "A few bytes are read back, and the host waits for all that is queued before them. Copy to "
+        "pinned memory with an Async copy on the same stream and use them later (a host function or "
+        "an event tells when), or move what the host does with them to the device.",
+        reasons=_COPIES,
+        copies=frozenset({CopyKind.DEVICE_TO_HOST}),
+        most_bytes=_SMALL_COPY,
+    ),
+    WaitRule(
+        "large_copy_to_host",
+        "Copy to pinned memory with an Async copy on a stream of its own and wait for its event only "
+        "where the data is used; two buffers let the next step run meanwhile.",
+        reasons=_COPIES,
+        copies=frozenset({CopyKind.DEVICE_TO_HOST}),
+        least_bytes=_SMALL_COPY + 1,
+    ),
+    WaitRule(
+        "copy_to_device",
+        "Copy with the Async call from pinned memory on the stream that uses the data; the host need "
+        "not wait.",
+        reasons=_COPIES,
+        copies=frozenset({CopyKind.HOST_TO_DEVICE}),
+    ),
+    WaitRule(
+        "copy_by_name",
+        "This copy waits by its name for all queued work. Use the Async call with pinned memory on "
+        "the stream that needs the data, or move what the host does with it to the device.",
+        reasons=frozenset({Reason.SYNC_COPY}),
+    ),
+    WaitRule(
+        "free_in_a_step",
+        "Freeing waits for the device. Keep the memory for the next step: a caching allocator "
+        "(PyTorch's, RMM), hipFreeAsync / cudaFreeAsync with a memory pool, or one workspace that is "
+        "allocated once.",
+        reasons=frozenset({Reason.ALLOC_FREE}),
+        calls=r"Free",
+        in_step=True,
+    ),
+    WaitRule(
+        "allocation_in_a_step",
+        "Allocate once before the loop, or take it from a caching allocator or hipMallocAsync / "
+        "cudaMallocAsync.",
+        reasons=frozenset({Reason.ALLOC_FREE}),
+        calls=r"(?i)alloc|register",
+        in_step=True,
+    ),
+    WaitRule(
+        "module_load",
+        "Code is loaded while the device works. Warm every kernel up before the loop, or load all at "
+        "the start (CUDA_MODULE_LOADING=EAGER, HIP_ENABLE_DEFERRED_LOADING=0).",
+        reasons=frozenset({Reason.MODULE_LOAD}),
+    ),
+    WaitRule(
+        "sync_in_a_step",
+        "The host stops inside a step. Take the synchronize out if it is left from debugging or "
+        "timing (use events to time); where the order of two streams is meant, let one wait for the "
+        "other's event; where the host must not run too far ahead, wait for the event of the step "
+        "before the last.",
+        reasons=_SYNCS,
+        in_step=True,
+    ),
+    WaitRule(
+        "lock",
+        "The call waited for another thread of the process that was itself waiting for the device: "
+        "find that thread's wait on the timeline and treat it.",
+        reasons=frozenset({Reason.LOCK}),
+    ),
+)
+"""In order: the first that applies is what the page says."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdleRule:
+    """Advice for idle time of a cause that takes at least a share of the window."""
+
+    cause: Cause
+    least_share: float
+    advice: str
+
+
+IDLE_RULES: Final = (
+    IdleRule(
+        Cause.HOST_FUNCTION,
+        0.01,
+        "The stream stands still while the CPU runs a host function. Do that work in a small kernel "
+        "on the device, or in time before the stream needs its result.",
+    ),
+    IdleRule(
+        Cause.HOST_LATE,
+        0.10,
+        "The host is slower than the device, without waiting for it: look at the CPU ops above these "
+        "gaps. Fewer and larger kernels, a captured graph (torch.cuda.graphs, hipGraph), "
+        "torch.compile, or more data-loader workers.",
+    ),
+    IdleRule(
+        Cause.LAUNCH,
+        0.10,
+        "Kernels are launched one by one onto an empty device. Let the host run ahead (no waits in "
+        "between), fuse small kernels, or replay a captured graph.",
+    ),
+    IdleRule(
+        Cause.IN_CALL,
+        0.05,
+        "The launching call itself took long: a first load of code, an allocation, or a lock. Warm up"
+        " before the loop and keep allocations out of it.",
+    ),
+    IdleRule(
+        Cause.DEPENDENCY,
+        0.10,
+        "The work was queued, yet the device did not start it: look at events between streams, at "
+        "copies that the kernels wait for, and at the cost of starting many small kernels.",
+    ),
+)
+
+
+def advice_for_wait(wait: CostlyWait) -> WaitRule | None:
+    """The rule for a wait; None where no rule knows."""
+    return next((rule for rule in WAIT_RULES if rule.applies(wait)), None)
+
+
+def advice_for_idle(
+    idle: Mapping[Cause, int] | Iterable[tuple[Cause, int]], window_ns: int
+) -> list[IdleRule]:
+    """The rules for a device's idle time, in the order of the book."""
+    known = dict(idle)
+    return [
+        rule
+        for rule in IDLE_RULES
+        if window_ns > 0 and known.get(rule.cause, 0) >= rule.least_share * window_ns
+    ]

@@ -1,0 +1,43 @@
+"""`overlap-lab report` as people run it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.end_to_end.command import overlap_lab
+from tests.end_to_end.small_trace import write_small_trace
+
+
+def test_one_trace_makes_a_page_with_its_verdict_and_says_so(tmp_path: Path) -> None:
+    trace = write_small_trace(tmp_path / "trace.json")
+    done = overlap_lab("report", trace, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    said, wrote = done.stdout.splitlines()
+    assert wrote == "wrote report.html"
+    page = (tmp_path / "report.html").read_text()
+    assert said.removeprefix("trace.json: ") in page
+    assert "What to do about it" in page
+    assert "What changed" not in page
+
+
+def test_two_traces_of_one_name_are_told_apart_and_compared(tmp_path: Path) -> None:
+    traces = []
+    for folder in ("before", "after"):
+        (tmp_path / folder).mkdir()
+        traces.append(write_small_trace(tmp_path / folder / "trace.json"))
+    done = overlap_lab("report", *traces, "-o", tmp_path / "both.html")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "both.html").read_text()
+    assert "<h1>before/trace.json against after/trace.json</h1>" in page
+    assert "What changed" in page
+
+
+def test_what_cannot_be_done_is_one_line_and_nothing_is_overwritten(tmp_path: Path) -> None:
+    trace = write_small_trace(tmp_path / "trace.json")
+    existing = overlap_lab("report", trace, "-o", trace)
+    nowhere = overlap_lab("report", trace, "--align", "step 9", "-o", tmp_path / "x.html")
+    for done in (existing, nowhere):
+        assert done.returncode == 2
+        assert done.stderr.count("\n") == 1
+    assert "no event" in nowhere.stderr
+    assert not (tmp_path / "x.html").exists()

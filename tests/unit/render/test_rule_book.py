@@ -1,0 +1,105 @@
+"""Every rule where it applies, and beside it the nearest thing where it must stay silent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from overlap_lab.render.costly_waits import CostlyWait
+from overlap_lab.render.rule_book import IDLE_RULES, WAIT_RULES, advice_for_idle, advice_for_wait
+from overlap_lab.schema import Cause, CopyKind, Memory, Reason
+
+WAIT = CostlyWait(
+    call="cudaStreamSynchronize",
+    reason=Reason.STREAM_SYNC,
+    range=None,
+    op=None,
+    frame=None,
+    count=1,
+    final=0,
+    drains=1,
+    blocked_ns=1_000,
+    idle_ns=100,
+    start_ns=0,
+    end_ns=1_000,
+    in_step=False,
+)
+COPY = replace(WAIT, call="hipMemcpy", reason=Reason.SYNC_COPY, copy=CopyKind.DEVICE_TO_HOST, bytes=24)
+FREE = replace(WAIT, call="hipFree", reason=Reason.ALLOC_FREE, in_step=True)
+
+APPLIES = {
+    "final_wait": replace(WAIT, final=1),
+    "full_queue": replace(WAIT, call="hipLaunchKernel", reason=Reason.QUEUE_FULL, in_step=True),
+    "item_in_a_loop": replace(WAIT, op="aten::_local_scalar_dense", in_step=True),
+    "size_from_data": replace(WAIT, op="aten::nonzero"),
+    "pageable_copy": replace(
+        COPY, call="hipMemcpyAsync", reason=Reason.PAGEABLE_COPY, memory=Memory.PAGEABLE
+    ),
+    "small_copy_to_host": COPY,
+    "large_copy_to_host": replace(COPY, bytes=1 << 20),
+    "copy_to_device": replace(COPY, copy=CopyKind.HOST_TO_DEVICE),
+    "copy_by_name": replace(COPY, copy=None, bytes=None),
+    "free_in_a_step": FREE,
+    "allocation_in_a_step": replace(FREE, call="hipMalloc"),
+    "module_load": replace(WAIT, call="hipModuleLoad", reason=Reason.MODULE_LOAD),
+    "sync_in_a_step": replace(WAIT, in_step=True),
+    "lock": replace(WAIT, call="hipMalloc", reason=Reason.LOCK),
+}
+SILENT = {
+    "final_wait": replace(WAIT, count=3, final=1),
+    "full_queue": replace(WAIT, call="hipLaunchKernel", reason=Reason.OTHER),
+    "item_in_a_loop": replace(WAIT, op="aten::item"),
+    "size_from_data": replace(WAIT, op="aten::nonzero_static"),
+    "pageable_copy": replace(COPY, call="hipMemcpyAsync", reason=Reason.OTHER, memory=Memory.PINNED),
+    "small_copy_to_host": replace(COPY, bytes=None),
+    "large_copy_to_host": replace(COPY, bytes=64 * 1024),
+    "copy_to_device": replace(COPY, copy=CopyKind.DEVICE_TO_DEVICE),
+    "copy_by_name": replace(WAIT, call="hipMemcpyAsync", reason=Reason.OTHER),
+    "free_in_a_step": replace(FREE, in_step=False),
+    "allocation_in_a_step": replace(FREE, call="hipMalloc", in_step=False),
+    "module_load": replace(WAIT, call="hipModuleLoad", reason=Reason.OTHER),
+    "sync_in_a_step": WAIT,
+    "lock": replace(WAIT, call="hipMalloc", reason=Reason.OTHER),
+}
+
+
+def test_every_rule_has_both_tests() -> None:
+    names = [rule.name for rule in WAIT_RULES]
+    assert len(set(names)) == len(names)
+    assert set(names) == APPLIES.keys() == SILENT.keys()
+
+
+@pytest.mark.parametrize("name", APPLIES)
+def test_a_rule_speaks_where_it_applies_and_is_the_first_that_does(name: str) -> None:
+    found = advice_for_wait(APPLIES[name])
+    assert found is not None
+    assert found.name == name
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_a_rule_stays_silent_beside_it(name: str) -> None:
+    [rule] = [rule for rule in WAIT_RULES if rule.name == name]
+    assert not rule.applies(SILENT[name])
+
+
+def test_only_a_full_queue_and_the_final_wait_are_no_fault() -> None:
+    assert {rule.name for rule in WAIT_RULES if not rule.is_fault} == {"final_wait", "full_queue"}
+
+
+def test_a_final_copy_needs_no_advice_about_copies() -> None:
+    found = advice_for_wait(replace(COPY, final=1))
+    assert found is not None
+    assert found.name == "final_wait"
+
+
+@pytest.mark.parametrize("rule", IDLE_RULES, ids=lambda rule: str(rule.cause))
+def test_idle_time_is_spoken_of_from_its_share_on(rule) -> None:
+    least = round(rule.least_share * 1_000_000)
+    assert advice_for_idle({rule.cause: least}, 1_000_000) == [rule]
+    assert advice_for_idle({rule.cause: least - 1}, 1_000_000) == []
+
+
+def test_drains_are_left_to_their_waits_and_an_empty_window_to_silence() -> None:
+    assert advice_for_idle({Cause.DRAIN: 900_000}, 1_000_000) == []
+    assert advice_for_idle({Cause.HOST_FUNCTION: 0}, 0) == []
