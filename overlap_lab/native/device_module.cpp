@@ -12,7 +12,7 @@
 
 #include "array_arguments.h"
 #include "device_ops.h"
-#include "trace_view.h"
+#include "trace_arguments.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -55,7 +55,7 @@ nb::tuple told(const Tenths& tenths) {
 
 nb::tuple leads(nb::handle trace, const Lent8& columns, const Window& window, bool from_return,
                 const std::vector<unsigned>& tenths) {
-  const TraceView view(trace);
+  const TraceArgument view(trace);
   const DeviceOps ops = ops_of(columns, window);
   Tenths found;
   {
@@ -77,7 +77,7 @@ nb::tuple empty_leads(const Lent8& columns, const Window& window, size_t places,
 }
 
 nb::tuple peaks(nb::handle trace, const Lent8& columns, const Ints& ends) {
-  const TraceView view(trace);
+  const TraceArgument view(trace);
   const DeviceOps ops = ops_of(columns);
   if (ends.size() != ops.size) throw nb::value_error("an end for each op is wanted");
   QueuePeaks found{};
@@ -91,7 +91,7 @@ nb::tuple peaks(nb::handle trace, const Lent8& columns, const Ints& ends) {
 nb::tuple pieces(nb::handle trace, const Lent8& columns,
                  const std::tuple<Ints, Ints, Rows, In<uint8_t>>& gaps,
                  const std::tuple<uint8_t, uint8_t, uint8_t, uint8_t>& causes, int64_t cap_ns) {
-  const TraceView view(trace);
+  const TraceArgument view(trace);
   const DeviceOps ops = ops_of(columns);
   const auto& [start, end, next, known] = gaps;
   if (end.size() != start.size() || next.size() != start.size() || known.size() != start.size()) {

@@ -13,7 +13,7 @@
 #include "linking.h"
 #include "sized_column.h"
 #include "threads.h"
-#include "trace_view.h"
+#include "trace_arguments.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -59,7 +59,7 @@ const uint8_t* lent(const std::optional<In<uint8_t>>& captured, size_t calls) {
 }
 
 nb::tuple split(nb::handle trace, const nb::dict& rules) {
-  const TraceView view(trace);
+  const TraceArgument view(trace);
   const LinkRules which = rules_of(rules);
   if (view.size() > INT32_MAX) throw std::length_error("more than 2^31 rows");
   CallsAndOps found;
@@ -73,7 +73,7 @@ nb::tuple split(nb::handle trace, const nb::dict& rules) {
 
 Out<int32_t> outer(nb::handle trace, const nb::dict& rules, const In<int32_t>& host,
                    const In<int32_t>& thread) {
-  const TraceView view(trace);
+  const TraceArgument view(trace);
   const LinkRules which = rules_of(rules);
   need_within(host, view.size());
   need_within(thread, host.size());
@@ -90,7 +90,7 @@ Out<int32_t> outer(nb::handle trace, const nb::dict& rules, const In<int32_t>& h
 nb::object linked(nb::handle trace, const nb::dict& rules, const In<int32_t>& host,
                   const In<int32_t>& thread, const std::optional<In<uint8_t>>& captured,
                   const In<int32_t>& op) {
-  const TraceView view(trace);
+  const TraceArgument view(trace);
   const LinkRules which = rules_of(rules);
   need_within(host, view.size());
   need_within(op, view.size());
@@ -144,7 +144,7 @@ nb::tuple overran(const In<int64_t>& start, const In<int64_t>& end, const In<int
 nb::tuple faulty_ops(nb::handle trace, const In<int32_t>& host, const In<int32_t>& row,
                      const In<int32_t>& caller, const In<int64_t>& start, const In<int64_t>& end,
                      const In<int64_t>& enqueue, uint8_t graph_launch, int64_t absent_graph) {
-  const TraceView view(trace);
+  const TraceArgument view(trace);
   need_within(host, view.size());
   need_within(row, view.size());
   OpFaults found;
@@ -160,7 +160,7 @@ nb::tuple faulty_ops(nb::handle trace, const In<int32_t>& host, const In<int32_t
 nb::tuple faulty_calls(nb::handle trace, const In<int32_t>& host, const In<int32_t>& outer,
                        const In<int32_t>& last_op, const std::optional<In<uint8_t>>& captured,
                        uint64_t owners, uint8_t copy) {
-  const TraceView view(trace);
+  const TraceArgument view(trace);
   need_within(host, view.size());
   need_within(outer, host.size());
   const OwningCalls calls{host.data(), outer.data(), last_op.data(), lent(captured, host.size()),
@@ -175,7 +175,7 @@ nb::tuple faulty_calls(nb::handle trace, const In<int32_t>& host, const In<int32
 
 /// Whether a value is less than the one beside it.
 bool below(nb::handle left, nb::handle right) {
-  const Lent<int64_t> low(left), high(right);
+  const LentArgument<int64_t> low(left), high(right);
   if (low.size() != high.size()) throw nb::value_error("columns differ in length");
   const nb::gil_scoped_release released;
   std::atomic<bool> found{false};

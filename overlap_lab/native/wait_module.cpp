@@ -13,7 +13,7 @@
 #include "array_arguments.h"
 #include "enclosing.h"
 #include "free_calls.h"
-#include "trace_view.h"
+#include "trace_arguments.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -41,7 +41,7 @@ using LentCalls = std::tuple<Rows, Rows, Rows, Rows, Rows, Ints>;
 
 nb::tuple sorted(nb::handle trace, const nb::dict& rules, const LentCalls& calls,
                  const std::optional<In<uint8_t>>& captured) {
-  const TraceView view(trace);
+  const TraceArgument view(trace);
   const WaitRules which = wait_rules(rules);
   const auto& [host, thread, outer, last_op, place, device] = calls;
   if (thread.size() != host.size() || outer.size() != host.size() ||
@@ -67,7 +67,7 @@ using LentScope = std::tuple<Ints, Ints, bool>;
 nb::tuple counted(nb::handle trace, const Rows& host, const Rows& kind,
                   const std::vector<std::vector<LentScope>>& scopes,
                   const std::optional<Ints>& own_end, size_t names) {
-  const TraceView view(trace);
+  const TraceArgument view(trace);
   if (kind.size() != host.size() || (own_end && own_end->size() != host.size())) {
     throw nb::value_error("columns of calls differ in length");
   }
@@ -95,7 +95,7 @@ nb::tuple counted(nb::handle trace, const Rows& host, const Rows& kind,
 
 nb::tuple near_moments(nb::handle trace, uint64_t kinds, const Ints& thread_rows,
                        const std::tuple<Ints, Ints, Ints>& moments) {
-  const TraceView view(trace);
+  const TraceArgument view(trace);
   const auto& [thread, start, end] = moments;
   if (thread.size() != start.size() || thread.size() != end.size()) {
     throw nb::value_error("columns of moments differ in length");
