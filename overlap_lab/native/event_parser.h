@@ -51,6 +51,8 @@ class EventParser {
   bool accept(std::string_view event);
 
   State state() const { return state_; }
+  /// Whether no item was read yet.
+  bool first() const { return first_; }
   Path path() const { return path_; }
   /// Read on behind an item that was judged elsewhere.
   void resume() {

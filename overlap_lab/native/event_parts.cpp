@@ -190,15 +190,19 @@ std::unique_ptr<Part> Parts::taken(const Stop& stop) {
 
 void Parts::read(Part& part, const Stop& stop) {
   uint64_t known = kNowhere;
+  bool first = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (part.index == next_added_ && !adding_) known = next_item_;
+    if (part.index == next_added_ && !adding_) {
+      known = next_item_;
+      first = into_.first();  // blanks before the first item may be longer than parts
+    }
   }
   const uint64_t end = end_of(part.index);
   if (known == kNowhere) {
     part.read_guessed(text_, begin_of(part.index), end, stop);
   } else if (known < end) {
-    part.read(text_, known, end, /*behind_comma=*/part.index != 0, stop);
+    part.read(text_, known, end, /*behind_comma=*/!first, stop);
   }
 }
 
@@ -231,7 +235,7 @@ void Parts::add(Part& part, const Stop& stop) {
   if (next_item_ >= end) return part.drop();       // inside an event that began before
   if (part.begin() != next_item_) {
     part.drop();
-    part.read(text_, next_item_, end, /*behind_comma=*/part.index != 0, stop);
+    part.read(text_, next_item_, end, /*behind_comma=*/!into_.first(), stop);
     ++into_.parts.again;
   }
   if (stop.asked()) return;

@@ -79,6 +79,7 @@ def _csv() -> Iterator[bytes]:
 
 
 def _parts() -> Iterator[bytes]:
+    yield b"\x00\xf0 " + b'  "fame": "prame": "process_name",\n   "p\\":pid": "M",\n   "+"", nu"] '
     for at, seed in enumerate(_events()):
         yield (b"\x3f\x00\x02", b"\xff\x00\x03", b"\x20\x01\x01")[at % 3] + seed[3:]
 

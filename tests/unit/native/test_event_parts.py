@@ -115,6 +115,13 @@ def test_text_that_looks_like_an_event(tmp_path: Path, indent: int | None, part:
     check_parts(written(tmp_path, document.replace("\\", "\\\\").encode()), part)
 
 
+@pytest.mark.parametrize("gap", ["", ","])
+def test_blanks_before_the_first_event_that_are_longer_than_parts(tmp_path: Path, gap: str) -> None:
+    events = json.dumps([call("cudaFree", n) for n in range(9)])[1:]
+    for size in (1, 99, 250):
+        check_parts(written(tmp_path, f"[{' ' * size}{gap}{events}".encode()), 60)
+
+
 def test_an_event_longer_than_parts(tmp_path: Path) -> None:
     events = [call("cudaFree", 1), call("long {" * 200_000, 2), call("cudaFree", 3)] * 2
     check_parts(written(tmp_path, json.dumps(events).encode()), 10_000)
