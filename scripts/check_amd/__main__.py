@@ -18,7 +18,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from scripts.check_amd.build import ROOT, Built, build, link, sources
+from scripts.check_amd.build import ROOT, Built, build, link, sources, torch_folder
 from scripts.check_amd.resources import Resources
 from scripts.check_amd.symbols import check_symbols, first_versions
 from scripts.check_amd.toolchain import (
@@ -68,7 +68,7 @@ def report(toolchain: Toolchain, built: Built) -> list[str]:
 def check(rocm: Path, out: Path, json_file: Path | None) -> int:
     toolchain = find_toolchain(rocm)
     built = build(toolchain, sources(), out)
-    link(toolchain, built, out / "benchmark_mha_bwd")
+    link(toolchain, built, out)
     if json_file is not None:
         content = {
             f"{source} {architecture}": [asdict(each) for each in found]
@@ -82,6 +82,8 @@ def check(rocm: Path, out: Path, json_file: Path | None) -> int:
         f"{toolchain.hip_version}; needs HIP {major}.{minor} at run time ({symbol}). "
         "Linked against a stub, not run."
     )
+    if torch_folder() is None:
+        print("no torch here: without its ops")
     if spilled:
         print(f"check-amd: spills in {', '.join(spilled)}", file=sys.stderr)
     return 1 if spilled else 0

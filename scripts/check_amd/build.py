@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -13,33 +14,40 @@ from scripts.check_amd.resources import Resources, read_notes
 from scripts.check_amd.symbols import undefined_hip_symbols
 from scripts.check_amd.toolchain import ARCHITECTURES, Toolchain, run
 
-__all__ = ["ROOT", "Built", "build", "link", "sources"]
+__all__ = ["ROOT", "Built", "build", "link", "sources", "torch_folder"]
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FOLDERS: Final = ("src", "problem", "bench")
-HOST_ONLY: Final = ("tile_math.cpp",)
+HOST_ONLY: Final = ("call_memory.cpp", "tile_math.cpp")
 """And every file that ends with _host.cpp."""
 
 FLAGS: Final = (
     *("-std=c++17", "-O3", "-fPIC", "-Wall", "-Wextra", "-Werror", "-Wno-linker-warnings"),
-    *("-DHIP_EXT_TARGET_HIP", "-D__HIP_PLATFORM_AMD__"),
+    *("-DHIP_EXT_TARGET_HIP", "-D__HIP_PLATFORM_AMD__", "-DTORCH_TARGET_VERSION=0x020b000000000000"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What came out: objects, resources by (source, architecture), and the HIP functions that are called."""
+    """What came out: objects by source, resources by (source, architecture), the HIP functions called."""
 
-    objects: tuple[Path, ...]
+    objects: dict[Path, Path]
     resources: dict[tuple[str, str], list[Resources]]
     hip_symbols: set[str]
 
 
+def torch_folder() -> Path | None:
+    """Where torch is installed, for its headers: the ops are built where it is found, as CMake does it."""
+    spec = find_spec("torch")
+    return Path(spec.origin).parent if spec is not None and spec.origin else None
+
+
 def sources() -> list[Path]:
-    """Launcher, kernels, problems and benchmark: as CMake builds them with HIP_EXT_TARGET=hip."""
+    """Launcher, kernels, problems, benchmark and torch ops: as CMake builds them with HIP_EXT_TARGET=hip."""
+    folders = FOLDERS if torch_folder() is None else (*FOLDERS, "binding")
     found = [
         path
-        for folder in FOLDERS
+        for folder in folders
         for path in sorted((ROOT / "hip_ext" / folder).iterdir())
         if path.suffix in {".cpp", ".hip"}
     ]
@@ -65,7 +73,7 @@ def build(toolchain: Toolchain, files: Iterable[Path], folder: Path) -> Built:
         resources = {
             (path.name, architecture): each for (path, architecture), each in zip(jobs, found, strict=True)
         }
-    return Built(tuple(objects.values()), resources, _undefined(toolchain, objects.values()))
+    return Built(objects, resources, _undefined(toolchain, objects.values()))
 
 
 def _compile(toolchain: Toolchain, source: Path, folder: Path) -> Path:
@@ -78,6 +86,8 @@ def _compile(toolchain: Toolchain, source: Path, folder: Path) -> Path:
         *(f"--offload-arch={architecture}" for architecture in ARCHITECTURES),
     ]
     command: list[str | Path] = [toolchain.tool("clang++"), *FLAGS, "-isystem", toolchain.headers, *includes]
+    if source.parent.name == "binding":
+        command += ["-isystem", f"{torch_folder()}/include"]
     run([*command, *(language if source.suffix == ".hip" else []), "-c", source, "-o", target])
     return target
 
@@ -106,10 +116,20 @@ def _undefined(toolchain: Toolchain, objects: Iterable[Path]) -> set[str]:
     return undefined_hip_symbols(run(command))
 
 
-def link(toolchain: Toolchain, built: Built, program: Path) -> None:
-    """Against a library that has the HIP functions and nothing in them: nothing else may be missing."""
-    stub = program.with_name("libamdhip64.so.7")
+def link(toolchain: Toolchain, built: Built, folder: Path) -> None:
+    """The benchmark, and the torch ops if they were built, against a library that has the HIP functions
+    and nothing in them: nothing else may be missing."""
+    stub = folder / "libamdhip64.so.7"
     lines = "".join(f"void {symbol}(void) {{}}\n" for symbol in sorted(built.hip_symbols))
     command = [toolchain.tool("clang++"), "-fuse-ld=lld", f"--ld-path={toolchain.tool('ld.lld')}"]
     run([*command, "-x", "c", "-", "-shared", "-fPIC", f"-Wl,-soname,{stub.name}", "-o", stub], given=lines)
-    run([*command, *built.objects, stub, "-pthread", "-ldl", "-o", program])
+
+    def objects(*folders: str) -> list[Path]:
+        return [each for source, each in built.objects.items() if source.parent.name in folders]
+
+    ends = [stub, "-pthread", "-ldl"]
+    run([*command, *objects(*FOLDERS), *ends, "-o", folder / "benchmark_mha_bwd"])
+    if ops := objects("binding"):
+        libraries = [f"{torch_folder()}/lib/{name}" for name in ("libtorch_cpu.so", "libc10.so")]
+        whole = ["-shared", "-Wl,-z,defs", *ops, *objects("src"), *libraries, *ends]
+        run([*command, *whole, "-o", folder / "_torch_ops.so"])
