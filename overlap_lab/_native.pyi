@@ -368,6 +368,9 @@ def reach_before(stream: _Ints, enqueue: _Ints, end: _Ints) -> _Ints:
 def union_of(start: _Ints, end: _Ints) -> tuple[_Ints, _Ints]: ...
 def intersection_of(a_start: _Ints, a_end: _Ints, b_start: _Ints, b_end: _Ints) -> tuple[_Ints, _Ints]: ...
 def difference_of(a_start: _Ints, a_end: _Ints, b_start: _Ints, b_end: _Ints) -> tuple[_Ints, _Ints]: ...
+def shared_length(a_start: _Ints, a_end: _Ints, b_start: _Ints, b_end: _Ints) -> int:
+    """How much of two sets is the same."""
+
 def calls_of_ops(keys: list[_Column], start_ns: _Ints, rows: _Ints, calls: int) -> _Ints:
     """Per op the row of the latest call of its keys that starts before it, else of the first; -1 for none.
 
@@ -475,6 +478,9 @@ def linked_ops(
 def owned_ops(caller: _Rows, outer: _Rows) -> tuple[_Rows, bool]:
     """Per host call the last op of it and the calls in it, or -1; and whether any has more than one."""
 
+def ops_under(caller: _Rows, outer: _Rows, flags: _Flags) -> _Rows:
+    """The ops that flagged outermost calls, or calls in them, made."""
+
 def overruns(
     start: _Ints, end: _Ints, place: _Rows, in_turn: list[bool], jitter: int, corrupt: int
 ) -> tuple[int, _Rows, _Ints, _Ints]:
@@ -535,9 +541,9 @@ def lengths_by_code(code: _Flags, start: _Ints, end: _Ints, count: int) -> list[
 def in_order(first: _Ints, second: _Ints | None = None) -> bool:
     """Whether no row is less than the one before it, by the first column, then by the second."""
 
-_DeviceOps = tuple[_Ints, _Ints, _Ints, _Ints, _Rows, _Rows, _Rows, _Rows | None]
+_DeviceOps = tuple[_Ints, _Ints, _Ints, _Ints, _Rows, _Rows, _Rows, _Rows | None, int]
 """Start, end and enqueue start of all ops, their starts as linked, caller and place; the rows of host calls;
-and the device's ops, None where these are all."""
+the device's ops, None where these are all; and the number of a graph launch."""
 _Tenths = tuple[int, list[int], list[int]]
 """How many numbers there are, and those right below and right above each tenth asked for."""
 
@@ -553,9 +559,20 @@ def run_ahead(
     """
 
 def empty_run_ahead(
-    ops: _DeviceOps, window: tuple[int, int] | None, places: int, tenths: list[int]
+    trace: Trace, ops: _DeviceOps, window: tuple[int, int] | None, places: int, tenths: list[int]
 ) -> _Tenths:
-    """The same over those that were enqueued while no op of their place was outstanding."""
+    """The same over those that were enqueued while no op of their place was outstanding; of a graph's only
+    the first to start.
+    """
+
+def recoveries(
+    ops: _DeviceOps, waits: tuple[_Ints, _Ints, _Ints], twice_least: int, none: int
+) -> tuple[_Ints, _Ints]:
+    """Per wait run-ahead of the last op enqueued before it was called; and the time from its return until, at
+    the end of the gap or later, an op starts whose run-ahead, doubled, is `twice_least` or more.
+
+    Waits are given by call, end of the gap, and return. `none` stands for none.
+    """
 
 def queue_peaks(trace: Trace, ops: _DeviceOps, ends: _Ints) -> tuple[int, int]:
     """The deepest queue and the most queued work; `ends` are those of the device's ops, sorted."""

@@ -22,6 +22,7 @@ __all__ = [
     "last_below",
     "length",
     "outermost",
+    "shared_length",
     "spread",
     "subtract",
     "union",
@@ -49,6 +50,11 @@ def subtract(a: Intervals, b: Intervals) -> Intervals:
 def intersect(a: Intervals, b: Intervals) -> Intervals:
     """The part that sets `a` and `b` share."""
     return native.intersection_of(*a, *b)
+
+
+def shared_length(a: Intervals, b: Intervals) -> int:
+    """How much of sets `a` and `b` is the same."""
+    return native.shared_length(*a, *b)
 
 
 def gaps(intervals: Intervals) -> Intervals:

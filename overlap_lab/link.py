@@ -103,6 +103,9 @@ class Link:
     feeds: tuple[Ints, Ints]
     """Distinct pairs (thread, place of an op that a call of the thread made)."""
     threads: list[Rows] = field(default_factory=list)
+    """Thread of every row of the trace, once it was asked for."""
+    faults: list[tuple[int, int, int, Rows]] = field(default_factory=list)
+    """What `native.call_faults` found, once it was asked for."""
 
     @property
     def linked(self) -> Mask:
@@ -139,13 +142,13 @@ class Link:
         ends = gather(self.trace.end_ns, gather(self.host, np.maximum(caller, 0)))
         return np.where(caller >= 0, ends, gather(self.start, ops))
 
-    def calls_of(self, trace: Trace, apis: Iterable[int]) -> Rows:
-        """Host calls of some kinds that were not made while a stream was captured."""
+    def calls_of(self, trace: Trace, apis: Iterable[int], *, captured: bool = False) -> Rows:
+        """Host calls of some kinds; without `captured` not those made while a stream was captured."""
         wanted = code_bits(apis)
         if not wanted & self.apis:
             return np.zeros(0, np.int32)
         mine = native.are_members(gather(trace.api, self.host), wanted)
-        if self.captured is not None:
+        if self.captured is not None and not captured:
             mine &= ~self.captured
         return np.flatnonzero(mine).astype(np.int32)
 

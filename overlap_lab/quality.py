@@ -18,7 +18,6 @@ from overlap_lab.columns import (
     dense_codes,
     distinct,
     gather,
-    is_one_of,
     order,
 )
 from overlap_lab.intervals import last_below, spread
@@ -160,10 +159,11 @@ def launches_without_op(trace: Trace, links: Link) -> Rows:
 
 
 def _faulty_calls(trace: Trace, links: Link) -> tuple[int, int, int, Rows]:
-    captured = None if links.captured is None else links.captured.view(np.uint8)
-    return native.call_faults(
-        trace, links.host, links.outer, links.last_op, captured, code_bits(OWNERS), Api.MEMCPY
-    )
+    if not links.faults:
+        captured = None if links.captured is None else links.captured.view(np.uint8)
+        calls = links.host, links.outer, links.last_op, captured
+        links.faults.append(native.call_faults(trace, *calls, code_bits(OWNERS), Api.MEMCPY))
+    return links.faults[0]
 
 
 def _reused_ids(trace: Trace, links: Link) -> int:
@@ -192,9 +192,10 @@ def _proven_end(trace: Trace, links: Link, asked: Rows) -> tuple[Ints, Ints]:
     that its thread feeds, else its process.
     """
     proof, certain = (np.full(asked.size, _NEVER, np.int64) for _ in range(2))
-    syncs = np.flatnonzero(is_one_of(gather(trace.api, links.host), (Api.DEVICE_SYNC, Api.CONTEXT_SYNC)))
-    if syncs.size == 0 or asked.size == 0:
+    apis = code_bits((Api.DEVICE_SYNC, Api.CONTEXT_SYNC))
+    if asked.size == 0 or not apis & links.apis:
         return proof, certain
+    syncs = np.flatnonzero(native.are_members(gather(trace.api, links.host), apis))
     sync, device, only = _covered(trace, links, syncs)
     rows, own = links.host[sync], links.place[asked]
     place = dense_codes(

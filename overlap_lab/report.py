@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 __all__ = [
     "SCHEMA",
     "Better",
+    "Coded",
     "Column",
     "ColumnRows",
+    "Difference",
     "Finding",
     "Measurement",
     "Report",
@@ -76,16 +78,53 @@ class Column:
     """"ns", "count", "ratio", "bytes", "id" or "text"."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Difference:
+    """A column of differences, made when they are asked for."""
+
+    values: npt.NDArray[Any]
+    less: npt.NDArray[Any] | int
+
+    @property
+    def size(self) -> int:
+        return int(self.values.size)
+
+    def __getitem__(self, at: slice) -> npt.NDArray[Any]:
+        less = self.less if isinstance(self.less, int) else self.less[at]
+        difference: npt.NDArray[Any] = self.values[at] - less
+        return difference
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """A column of few different cells, by code."""
+
+    cells: npt.NDArray[Any]
+    code: npt.NDArray[Any]
+
+    @property
+    def size(self) -> int:
+        return int(self.code.size)
+
+    def __getitem__(self, at: slice) -> npt.NDArray[Any]:
+        chosen: npt.NDArray[Any] = self.cells[self.code[at]]
+        return chosen
+
+
 class ColumnRows(Sequence["Row"]):
-    """Rows of equally long arrays, made when they are asked for: as arrays a million take little memory.
+    """Rows of equally long columns, made when they are asked for: as arrays a million take little memory.
 
     Arrays of objects hold cells as they are.
     """
 
     __slots__ = ("_columns",)
 
-    def __init__(self, *columns: npt.NDArray[Any]) -> None:
+    def __init__(self, *columns: npt.NDArray[Any] | Difference | Coded) -> None:
         self._columns = columns
+
+    def columns(self) -> list[list[Cell]]:
+        """The cells by column."""
+        return [column[:].tolist() for column in self._columns]
 
     def __len__(self) -> int:
         return int(self._columns[0].size)

@@ -9,8 +9,6 @@ import numpy as np
 from overlap_lab.columns import (
     Ints,
     Rows,
-    gather,
-    is_one_of,
     largest_of_each,
     smallest_of_each,
     sum_of_each,
@@ -28,20 +26,31 @@ __all__ = ["host_blocking", "host_threads", "threads_by_tag"]
 
 def host_blocking(context: Context) -> Iterator[Measurement]:
     """`host/*` measurements of the whole trace, of each process and of each thread."""
-    trace = context.trace
-    thread, rows = host_threads(context)
+    rows = host_threads(context)[1]
     absent = None if rows.size else "the trace has no host records"
-    values = threads_by_tag(context)
-    process, number = trace.process[rows].astype(np.int64), trace.thread[rows]
-    for tag, per_thread in values.items():
-        total = int(per_thread.sum()) if rows.size else None
-        yield measurement(tag, {}, total, absent)
-        for one in np.unique(process[process != ABSENT_PROCESS]).tolist():
-            mine = process == one
-            yield measurement(tag, {"process": one}, int(per_thread[thread[mine]].sum()))
-            for each in np.unique(number[mine & (number != ABSENT)]).tolist():
-                its = thread[mine & (number == each)]
-                yield measurement(tag, {"process": one, "thread": each}, int(per_thread[its].sum()))
+    scopes = _scopes(context, rows)
+    for tag, per_thread in threads_by_tag(context).items():
+        value = per_thread.tolist()
+        yield measurement(tag, {}, sum(value) if rows.size else None, absent)
+        for scope, threads in scopes:
+            yield measurement(tag, scope, sum(value[thread] for thread in threads))
+
+
+def _scopes(context: Context, rows: Ints) -> list[tuple[dict[str, int], list[int]]]:
+    """Each process, behind it each of its threads, with the numbers of its threads."""
+    trace = context.trace
+    by_process: dict[int, dict[int, list[int]]] = {}
+    names = zip(trace.process[rows].tolist(), trace.thread[rows].tolist(), strict=True)
+    for number, (process, thread) in enumerate(names):
+        if process != ABSENT_PROCESS:
+            by_process.setdefault(process, {}).setdefault(thread, []).append(number)
+    found: list[tuple[dict[str, int], list[int]]] = []
+    for process, threads in sorted(by_process.items()):
+        found.append(({"process": process}, [number for mine in threads.values() for number in mine]))
+        for thread, mine in sorted(threads.items()):
+            if thread != ABSENT:
+                found.append(({"process": process, "thread": thread}, mine))
+    return found
 
 
 def host_threads(context: Context) -> tuple[Ints, Ints]:
@@ -76,9 +85,7 @@ def _values_by_thread(context: Context) -> dict[str, Ints]:
     values["host/redundant_waits"] = sum_of_each(
         context.links.host_thread[redundant], np.ones_like(redundant), size
     )
-    host = context.links.host
-    queries = np.flatnonzero(is_one_of(gather(context.trace.api, host), (Api.QUERY,))).astype(np.int32)
-    queries = _inside(context, queries)
+    queries = _inside(context, context.links.calls_of(context.trace, (Api.QUERY,), captured=True))
     values["host/polling_calls"] = sum_of_each(
         context.links.host_thread[queries], np.ones_like(queries), size
     )

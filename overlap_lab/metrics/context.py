@@ -34,6 +34,8 @@ class Context(Material):
     """Per device the gaps between its ops by cause, over the whole trace."""
     host_values: dict[Window | None, dict[str, Ints]]
     """Each `host/*` value per thread, by window, as far as it was asked for."""
+    values: dict[tuple[str, int, Window | None], dict[str, int | float | None]]
+    """Values of a device by family and window, as far as they were asked for."""
     near: list[tuple[Rows, Rows]]
     """Rows near the waits and their threads, once they were asked for."""
     window: Window | None = None
@@ -48,7 +50,7 @@ class Context(Material):
             device: causes_of(self, device, self.drains[device].gap, undecided)
             for device, undecided in gaps.items()
         }
-        return replace(self, idle={**self.idle, **changed})
+        return replace(self, idle={**self.idle, **changed}, values={})
 
     def with_waits(self, keep: Mask) -> Context:
         """The same trace in which only these waits count: the others block nothing and drain nothing."""
@@ -97,9 +99,10 @@ def _context(material: Material, waits: Waits, window: Window | None) -> Context
         **{each.name: getattr(material, each.name) for each in fields(material)},
         waits=waits,
         drains=drains,
-        stream_drains=stream_drains_of(ops, feeds, waits),
+        stream_drains=stream_drains_of(ops, feeds, material.devices, waits),
         idle=idle,
         host_values={},
+        values={},
         near=[],
         window=window,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlap_lab.columns import Ints, count_until, distinct, gather, order
-from overlap_lab.intervals import clip, length, spread
+from overlap_lab.intervals import spread
 from overlap_lab.metrics.ops import Lane, Ops, grouped, lane_of
 from overlap_lab.metrics.opset import LONG_AGO
 from overlap_lab.metrics.scopes import Feeds
@@ -37,16 +37,8 @@ class Drains:
     """The wait that returned last."""
     terminal_waits: Ints
     """Waits that returned on an empty device and had no later op."""
-    lane: Lane
-
-    @property
-    def ops(self) -> int:
-        """How many ops ran on the lane."""
-        return self.lane.index.size
-
-    def busy_in(self, window: tuple[int, int] | None) -> int:
-        """Busy time of the lane inside the window."""
-        return length(clip(*self.lane.busy, window))
+    ops: int
+    """How many ops ran on the lane."""
 
 
 def drains_of(ops: Ops, feeds: Feeds, devices: Mapping[int, Lane], waits: Waits) -> dict[int, Drains]:
@@ -71,19 +63,27 @@ def waited_devices(ops: Ops, waits: Waits) -> tuple[Ints, Ints]:
     return wait[pairs], device[pairs]
 
 
-def stream_drains_of(ops: Ops, feeds: Feeds, waits: Waits) -> dict[tuple[int, int], tuple[Drains, ...]]:
+def stream_drains_of(
+    ops: Ops, feeds: Feeds, devices: Mapping[int, Lane], waits: Waits
+) -> dict[tuple[int, int], tuple[Drains, ...]]:
     """The drains of each (device, stream), one entry for each process that uses such a stream."""
     touched = _touched_streams(ops, waits)
     result: dict[tuple[int, int], tuple[Drains, ...]] = {}
     for (owner, device, stream), members in sorted(ops.index.items()):
         if stream == ABSENT:
             continue
-        lane = lane_of(ops, members)
         candidates = touched.get((owner, device, stream), np.zeros(0, np.int64))
-        fed = np.isin(waits.thread[candidates], feeds.threads(device))
-        drains = _drains(ops, lane, waits, candidates[fed])
+        fed = candidates[np.isin(waits.thread[candidates], feeds.threads(device))]
+        lane = devices.get(device) if members.size == ops.start.size else None
+        drains = _drains(ops, lane or lane_of(ops, members), waits, fed) if fed.size else _none(members.size)
         result[(device, stream)] = (*result.get((device, stream), ()), drains)
     return result
+
+
+def _none(ops: int) -> Drains:
+    """No drains of a lane of so many ops, which then need not be looked at."""
+    no = np.zeros(0, np.int64)
+    return Drains(no, no, no, no, no, no, no, ops)
 
 
 def _drains(ops: Ops, lane: Lane, waits: Waits, candidates: Ints) -> Drains:
@@ -106,7 +106,14 @@ def _drains(ops: Ops, lane: Lane, waits: Waits, candidates: Ints) -> Drains:
     returned = np.clip(returns[chosen], start, end)
     enqueued = np.clip(ops.enqueue[lane.next_op[number]], returned, end)
     return Drains(
-        number, start, returned, enqueued, end, candidates[chosen], candidates[empty & ~later], lane
+        number,
+        start,
+        returned,
+        enqueued,
+        end,
+        candidates[chosen],
+        candidates[empty & ~later],
+        lane.index.size,
     )
 
 

@@ -18,6 +18,13 @@ Values = dict[str, int | float | None]
 
 def device_drains(context: Context, device: int) -> Values:
     """`drain/*` values of one device."""
+    key = ("drains", device, context.window)
+    if key not in context.values:
+        context.values[key] = _device_drains(context, device)
+    return context.values[key]
+
+
+def _device_drains(context: Context, device: int) -> Values:
     drains, window = context.drains[device], context.window
     inside = drains_inside(drains, window)
     returns = context.waits.end[drains.terminal_waits]

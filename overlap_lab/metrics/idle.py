@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from overlap_lab.intervals import clip, length, subtract, union
+from overlap_lab.intervals import Intervals, clip, length
 from overlap_lab.metrics.causes import Segments, late_pieces, piece, sorted_segments
 from overlap_lab.metrics.context import Context
 from overlap_lab.schema import Cause
@@ -16,17 +16,32 @@ Values = dict[str, int | float | None]
 
 def device_idle(context: Context, device: int) -> Values:
     """`device/*` values of one device."""
+    key = ("idle", device, context.window)
+    if key not in context.values:
+        context.values[key] = _device_idle(context, device)
+    return context.values[key]
+
+
+def _device_idle(context: Context, device: int) -> Values:
     first, last = context.window_of(device)
     busy = context.busy(device)
-    window = union(np.array([first], np.int64), np.array([last], np.int64))
+    work = length(busy)
     segments = idle_segments(context, device)
     values: Values = {
-        "device/busy": length(busy),
+        "device/busy": work,
         "device/window": last - first,
-        "device/idle": last - first - length(busy),
-        "device/gaps": subtract(window, busy)[0].size,
+        "device/idle": last - first - work,
+        "device/gaps": _gaps(busy, first, last),
     }
     return values | {f"device/idle/{cause}": total for cause, total in segments.totals().items()}
+
+
+def _gaps(busy: Intervals, first: int, last: int) -> int:
+    """How many holes the busy intervals inside a window leave of it."""
+    start, end = busy
+    if start.size == 0:
+        return int(last > first)
+    return int(start.size - 1 + (start[0] > first) + (end[-1] < last))
 
 
 def idle_segments(context: Context, device: int) -> Segments:

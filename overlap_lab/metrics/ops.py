@@ -12,12 +12,12 @@ from overlap_lab.columns import Ints, Mask, Numbers, Rows, dense_codes, gather, 
 from overlap_lab.intervals import Intervals
 from overlap_lab.link import Link
 from overlap_lab.metrics.opset import OpSet
-from overlap_lab.schema import ABSENT_DEVICE, ABSENT_PROCESS
+from overlap_lab.schema import ABSENT_DEVICE, ABSENT_PROCESS, Api
 from overlap_lab.trace import Trace
 
 __all__ = ["Lane", "Ops", "device_lanes", "grouped", "lane_of", "ops_of"]
 
-Lent = tuple[Ints, Ints, Ints, Ints, Rows, Rows, Rows, Rows | None]
+Lent = tuple[Ints, Ints, Ints, Ints, Rows, Rows, Rows, Rows | None, int]
 _Key = tuple[int, int, int]
 """(owner, device, stream)"""
 
@@ -50,7 +50,7 @@ class Ops:
         index = None if whole else lane.index
         return (
             *(self.start, self.end, self.enqueue, links.start, links.caller, links.place),
-            *(links.host, index),
+            *(links.host, index, int(Api.GRAPH_LAUNCH)),
         )
 
     def set_of(self, index: Rows) -> OpSet:

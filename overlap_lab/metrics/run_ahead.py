@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from overlap_lab import native
-from overlap_lab.columns import code_bits
 from overlap_lab.metrics.context import Context
-from overlap_lab.metrics.floor import interpolated, launch_floor
-from overlap_lab.schema import Api
+from overlap_lab.metrics.floor import launch_floor, quantiles
 
 __all__ = ["queue_peaks", "run_ahead"]
 
@@ -24,7 +22,7 @@ def run_ahead(context: Context, device: int) -> Values:
     values: Values = {}
     for name, from_return in (("run_ahead", False), ("run_ahead_from_end", True)):
         around = native.run_ahead(context.trace, ops, context.window, from_return, tenths)
-        found = interpolated(*around, tenths)
+        found = quantiles(*around, tenths)
         values |= {f"{name}/{each}": value for each, value in zip(_TENTHS, found, strict=True)}
     values["launch/floor"] = launch_floor(context, device, context.window)
     return values
@@ -32,7 +30,7 @@ def run_ahead(context: Context, device: int) -> Values:
 
 def queue_peaks(context: Context, device: int) -> Values:
     """The deepest queue and the most queued work at any time inside the window."""
-    if context.window is None and not context.links.apis & code_bits((Api.GRAPH_LAUNCH,)):
+    if context.window is None:
         lane = context.devices[device]
         depth, work = native.queue_peaks(context.trace, context.ops.lent(lane), lane.ops.end)
         return {"queue/depth_max": depth, "queue/work_max": work}

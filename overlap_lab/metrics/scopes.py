@@ -160,10 +160,9 @@ def own_ops_of(trace: Trace, links: Link, ops: Ops, calls: Rows) -> OwnOps:
         return OwnOps(first, last, which, op.astype(np.int64))
     wanted = np.zeros(links.host.size, np.uint8)
     wanted[outer] = 1
-    maker = np.where(links.linked, gather(links.outer, np.maximum(links.caller, 0)), np.int32(-1))
-    linked = native.flagged_rows(maker, wanted).astype(np.int64)
+    linked = native.ops_under(links.caller, links.outer, wanted).astype(np.int64)
     makers = np.flatnonzero(wanted)
-    group = count_before(makers, gather(maker, linked).astype(np.int64))
+    group = count_before(makers, gather(links.outer, gather(links.caller, linked)).astype(np.int64))
     begun = smallest_of_each(group, gather(ops.start, linked), makers.size, initial=np.iinfo(np.int64).max)
     ended = largest_of_each(group, gather(ops.end, linked), makers.size, initial=LONG_AGO)
     begun[ended == LONG_AGO] = LONG_AGO

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
 
-from overlap_lab.columns import Ints, Mask, count_before, gather, in_order, order
+from overlap_lab import native
+from overlap_lab.columns import Ints, Mask, order, sum_of_each
 from overlap_lab.intervals import clip
 from overlap_lab.metrics.blocking import host_threads, threads_by_tag
 from overlap_lab.metrics.causes import CAUSES
@@ -20,8 +20,16 @@ from overlap_lab.metrics.overlap import overlap
 from overlap_lab.metrics.places import around_waits, lines_around_waits, names_of, relative_start_ns
 from overlap_lab.metrics.waits import REASONS
 from overlap_lab.quality import Quality
-from overlap_lab.report import Cell, Column, ColumnRows, Table
-from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, Kind
+from overlap_lab.report import Cell, Coded, Column, ColumnRows, Difference, Table
+from overlap_lab.schema import (
+    ABSENT,
+    ABSENT_DEVICE,
+    ABSENT_PROCESS,
+    EARLIEST_NS,
+    LATEST_NS,
+    LONGEST_NS,
+    Kind,
+)
 
 __all__ = ["calls_table", "tables_of"]
 
@@ -119,22 +127,36 @@ def _consequences(context: Context) -> tuple[Ints, Mask, Mask, Ints]:
 def calls_table(waits: Table) -> Table:
     """Waits by call, reason and place, the costliest first."""
     names = [column.name for column in waits.columns]
-    key_of = itemgetter(*(names.index(name) for name in ("call", "reason", "range", "op")))
-    counted_of = itemgetter(*(names.index(name) for name in ("blocked", "drained", "idle_caused")))
-    totals: dict[tuple[Cell, ...], list[int]] = {}
-    for row in waits.rows:
-        total = totals.setdefault(key_of(row), [0, 0, 0, 0])
-        total[0] += 1
-        for place, more in enumerate(counted_of(row), start=1):
-            if more:
-                total[place] += int(more)
-    rows = [(*key[:2], *total, *key[2:]) for key, total in totals.items()]
+    columns = dict(zip(names, _columns(waits), strict=True))
+    keys, code = _numbered([columns[name] for name in ("call", "reason", "range", "op")])
+    sums = [
+        np.bincount(code, minlength=len(keys)).tolist(),
+        *(
+            sum_of_each(code, np.array(columns[name], np.int64), len(keys)).tolist()
+            for name in ("blocked", "drained", "idle_caused")
+        ),
+    ]
+    rows = [(*key[:2], *total, *key[2:]) for key, *total in zip(keys, *sums, strict=True)]
     rows.sort(key=lambda row: (-int(row[5] or 0), -int(row[3] or 0), str(row)))
     return table(
         "call:text reason:text count:count blocked:ns drains:count idle_caused:ns range:text op:text",
         rows,
         "What blocks",
     )
+
+
+def _columns(table: Table) -> list[list[Cell]]:
+    """The cells of a table by column."""
+    if isinstance(table.rows, ColumnRows):
+        return table.rows.columns()
+    return [list(column) for column in zip(*table.rows, strict=True)] or [[] for _ in table.columns]
+
+
+def _numbered(columns: list[list[Cell]]) -> tuple[list[tuple[Cell, ...]], Ints]:
+    """Distinct rows as they come, and the number of each row among them."""
+    index: dict[tuple[Cell, ...], int] = {}
+    code = [index.setdefault(key, len(index)) for key in zip(*columns, strict=True)]
+    return list(index), np.array(code, np.int64)
 
 
 def _drains_table(context: Context, places: _Places) -> Table:
@@ -173,42 +195,38 @@ def _lead_and_recovery(
 ) -> tuple[list[int | None], list[int | None]]:
     """Run-ahead of the last op enqueued before each wait, and the time from its return until an op starts
     with at least the median run-ahead."""
-    ops, drains = context.ops, context.drains[device]
-    index = context.devices[device].index
-    fine = index[(context.links.caller[index] >= 0) & (ops.start[index] >= ops.enqueue[index])]
-    if fine.size == 0:
-        return [None] * keep.size, [None] * keep.size
-    lead = gather(ops.start, fine) - gather(ops.enqueue, fine)
-    by_enqueue = order(gather(ops.enqueue, fine), gather(ops.start, fine))
-    at = count_before(gather(ops.enqueue, gather(fine, by_enqueue)), called) - 1
-    before = lead[by_enqueue][np.maximum(at, 0)]
-    well = in_order(ops.start[fine[2 * lead >= 2 * np.median(lead)]])
-    after = count_before(well, drains.end[keep])
-    recovery = well[np.minimum(after, well.size - 1)] - drains.returned[keep]
-    return (
-        [value if known else None for value, known in zip(before.tolist(), (at >= 0).tolist(), strict=True)],
-        [
-            value if known else None
-            for value, known in zip(recovery.tolist(), (after < well.size).tolist(), strict=True)
-        ],
-    )
+    none: list[int | None] = [None] * keep.size
+    ops = context.ops.lent(context.devices[device])
+    size, low, high = native.run_ahead(context.trace, ops, None, False, [5])
+    if size == 0 or keep.size == 0:
+        return none, none
+    drains = context.drains[device]
+    waits = called, drains.end[keep], drains.returned[keep]
+    twice_median = low[0] + (high[0] if size % 2 == 0 else low[0])
+    before, recovery = native.recoveries(ops, waits, twice_median, ABSENT)
+    return _known(before, ABSENT), _known(recovery, ABSENT)
 
 
 def _idle_table(context: Context) -> Table:
     zero = relative_start_ns(context)
     words = np.array([str(cause) for cause in CAUSES], object)
-    found = {device: idle_segments(context, device) for device in context.devices}
-    number = [
-        np.full(segments.start.size, None if device == ABSENT_DEVICE else device, object)
-        for device, segments in found.items()
-    ]
-    start, end, cause = (
-        np.concatenate([np.zeros(0, np.int64), *(getattr(each, name) for each in found.values())])
-        for name in ("start", "end", "cause")
+    found = [idle_segments(context, device) for device in context.devices]
+    numbers = [None if device == ABSENT_DEVICE else device for device in context.devices]
+    device = np.repeat(np.arange(len(found), dtype=np.int32), [each.start.size for each in found])
+    start, end = (_joined([getattr(each, name) for each in found]) for name in ("start", "end"))
+    cause = np.concatenate([np.zeros(0, np.uint8), *(each.cause for each in found)])
+    rows = ColumnRows(
+        Coded(_cells(numbers), device),
+        Difference(start, zero),
+        Difference(end, zero),
+        Difference(end, start),
+        Coded(words, cause),
     )
-    device = np.concatenate([np.zeros(0, object), *number])
-    rows = ColumnRows(device, start - zero, end - zero, end - start, words[cause])
     return Table(_named("device:id start:ns end:ns idle:ns cause:text"), rows, "Idle time by cause")
+
+
+def _joined(columns: list[Ints]) -> Ints:
+    return columns[0] if len(columns) == 1 else np.concatenate([np.zeros(0, np.int64), *columns])
 
 
 def _devices_table(context: Context) -> Table:
@@ -232,9 +250,13 @@ def _devices_table(context: Context) -> Table:
 
 def _streams_table(context: Context) -> Table:
     rows: list[Sequence[Cell]] = []
+    ops, links = context.ops, context.links
+    limits = context.window or (EARLIEST_NS, LATEST_NS + LONGEST_NS)
+    busy = native.busy_by_place(ops.start, ops.end, links.place, links.places.part.size, *limits)
     for (device, stream), lanes in context.stream_drains.items():
         values = stream_drains(context, lanes)
-        counts = (sum(lane.ops for lane in lanes), sum(lane.busy_in(context.window) for lane in lanes))
+        its = np.flatnonzero((links.places.device == device) & (links.places.stream == stream)).tolist()
+        counts = (sum(lane.ops for lane in lanes), sum(busy[place] for place in its))
         number = None if device == ABSENT_DEVICE else device
         rows.append((number, stream, *counts, values["stream/drain/count"], values["stream/drain/idle"]))
     return table("device:id stream:id ops:count busy:ns drains:count drain_idle:ns", rows, "Streams")

@@ -29,7 +29,7 @@ from overlap_lab.metrics.evidence import (
 )
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.opset import LONG_AGO
-from overlap_lab.metrics.scopes import Scopes, own_ops_of
+from overlap_lab.metrics.scopes import Scopes
 from overlap_lab.schema import ALWAYS_WAITS, Api, Fault, Reason
 
 __all__ = ["REASONS", "Waits", "waits_of"]
@@ -185,21 +185,17 @@ def _mostly_slow(depth: Ints, slow: Mask) -> Mask:
 
 def _launches_by_device(material: Material, launches: Rows) -> dict[int, Rows]:
     """The launches for each device: by their ops, where they have none by their scope."""
-    links, ops = material.links, material.ops
-    last_op = gather(links.last_op, launches)
-    bare = launches[last_op < 0]
+    links = material.links
+    bare = launches[gather(links.last_op, launches) < 0]
     scopes = scoped(material, bare)[1]
-    scope_device = scopes.device()
-    owning = launches[last_op >= 0]
-    own = own_ops_of(material.trace, links, ops, owning) if links.several else None
-    maker, op = (own.call, own.op) if own else (np.arange(owning.size), last_op[last_op >= 0])
-    device = ops.device(op)
+    device = scopes.device()
     result = {}
-    for number in material.devices:
+    for number, lane in material.devices.items():
         found = np.zeros(links.host.size, np.bool_)
-        found[owning[maker[device == number]]] = True
-        found[bare[scopes.call[scope_device == number]]] = True
-        result[number] = np.flatnonzero(found).astype(np.int32)
+        maker = gather(links.caller, lane.index)
+        found[gather(links.outer, maker[maker >= 0])] = True
+        found[bare[scopes.call[device == number]]] = True
+        result[number] = launches[gather(found, launches)]
     return result
 
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
+#include <utility>
 
+#include "lookup.h"
 #include "ordering.h"
 #include "sized_column.h"
 
@@ -44,6 +47,95 @@ class Elapsed {
   uint64_t sum_ = 0;  // wraps and unwraps harmlessly
 };
 
+/// Of the ops of each graph launch that count the first to start.
+class FirstOfGraphs {
+ public:
+  FirstOfGraphs(const TraceView& trace, const DeviceOps& ops) : trace_(trace), ops_(ops) {
+    for (size_t i = 0; i < ops.size; ++i) {
+      const size_t op = ops.op(i);
+      if (!ops.counts(op) || !ops.of_graph(trace, op)) continue;
+      if (first_.empty()) first_.assign(ops.calls, -1);
+      int32_t& first = first_[static_cast<size_t>(ops.caller[op])];
+      if (first < 0 || ops.start[op] < ops.start[first]) first = static_cast<int32_t>(op);
+    }
+  }
+  bool count(size_t op) const {
+    return first_.empty() || !ops_.of_graph(trace_, op) ||
+           first_[static_cast<size_t>(ops_.caller[op])] == static_cast<int32_t>(op);
+  }
+
+ private:
+  const TraceView& trace_;
+  const DeviceOps& ops_;
+  std::vector<int32_t> first_;  // per call; empty where no graph was launched
+};
+
+/// Whether a place has an op outstanding when the next one is enqueued.
+class Occupation {
+ public:
+  explicit Occupation(size_t places) : places_(places) {}
+  bool meet(size_t place, int64_t enqueue, int64_t end) {
+    Seen& seen = places_[place];
+    if (enqueue != seen.enqueue) {
+      seen.enqueue = enqueue;
+      seen.before = seen.until;
+    }
+    seen.until = std::max(seen.until, end);
+    return seen.before > enqueue;
+  }
+
+ private:
+  struct Seen {
+    int64_t enqueue = kLongAgo;  // of the latest op
+    int64_t before = kLongAgo;   // latest end of what was enqueued before that
+    int64_t until = kLongAgo;    // latest end of all
+  };
+  std::vector<Seen> places_;
+};
+
+/// When entries of the queue came and went, where graph launches are one entry each.
+class Entries {
+ public:
+  Entries(const TraceView& trace, const DeviceOps& ops, const Column<int64_t>& came) {
+    std::vector<int32_t> number;  // per call of its launch
+    std::vector<int64_t> first, last;
+    for (size_t i = 0; i < ops.size; ++i) {
+      const size_t op = ops.op(i);
+      if (!ops.of_graph(trace, op)) continue;
+      if (number.empty()) number.assign(ops.calls, -1);
+      int32_t& mine = number[static_cast<size_t>(ops.caller[op])];
+      if (mine < 0) {
+        mine = static_cast<int32_t>(first.size());
+        first.push_back(came[i]);
+        last.push_back(ops.end[op]);
+      }
+      first[static_cast<size_t>(mine)] = std::min(first[static_cast<size_t>(mine)], came[i]);
+      last[static_cast<size_t>(mine)] = std::max(last[static_cast<size_t>(mine)], ops.end[op]);
+    }
+    if (first.empty()) return;
+    for (size_t i = 0; i < ops.size; ++i) {
+      if (ops.of_graph(trace, ops.op(i))) continue;
+      first.push_back(came[i]);
+      last.push_back(ops.end[ops.op(i)]);
+    }
+    std::sort(first.begin(), first.end());
+    std::sort(last.begin(), last.end());
+    entered_ = std::move(first);
+    left_ = std::move(last);
+  }
+  bool any() const { return !entered_.empty(); }
+  /// How many came until a time, of which so many are known to have.
+  size_t entered(size_t known, int64_t time) const { return until(entered_, known, time); }
+  size_t left(size_t known, int64_t time) const { return until(left_, known, time); }
+
+ private:
+  static size_t until(const std::vector<int64_t>& times, size_t known, int64_t time) {
+    while (known < times.size() && times[known] <= time) ++known;
+    return known;
+  }
+  std::vector<int64_t> entered_, left_;
+};
+
 }  // namespace
 
 Tenths run_ahead(const TraceView& trace, const DeviceOps& ops, bool from_return,
@@ -56,32 +148,23 @@ Tenths run_ahead(const TraceView& trace, const DeviceOps& ops, bool from_return,
   });
 }
 
-Tenths empty_run_ahead(const DeviceOps& ops, size_t places, const std::vector<unsigned>& tenths,
+Tenths empty_run_ahead(const TraceView& trace, const DeviceOps& ops, size_t places,
+                       const std::vector<unsigned>& tenths,
                        const std::function<void()>& interrupted) {
-  struct Seen {
-    int64_t enqueue = kLongAgo;  // of the latest op
-    int64_t before = kLongAgo;   // latest end of what was enqueued before that
-    int64_t until = kLongAgo;    // latest end of all
-  };
   Column<int64_t> order;
   if (!rises(ops.size, [&](size_t i) { return ops.enqueue[ops.op(i)]; })) {
     Column<int64_t> enqueue = sized_column<int64_t>(ops.size);
     for (size_t i = 0; i < ops.size; ++i) enqueue[i] = ops.enqueue[ops.op(i)];
     order = order_of(enqueue, interrupted);
   }
-  std::vector<Seen> streams(places);
+  const FirstOfGraphs firsts(trace, ops);
+  Occupation occupation(places);
   std::vector<int64_t> leads;
   for (size_t i = 0; i < ops.size; ++i) {
     const size_t op = ops.op(order.size() == 0 ? i : static_cast<size_t>(order[i]));
-    Seen& seen = streams[static_cast<size_t>(ops.place[op])];
-    if (ops.enqueue[op] != seen.enqueue) {
-      seen.enqueue = ops.enqueue[op];
-      seen.before = seen.until;
-    }
-    if (seen.before <= ops.enqueue[op] && ops.counts(op)) {
-      leads.push_back(ops.start[op] - ops.enqueue[op]);
-    }
-    seen.until = std::max(seen.until, ops.end[op]);
+    const int64_t enqueue = ops.enqueue[op];
+    const bool occupied = occupation.meet(static_cast<size_t>(ops.place[op]), enqueue, ops.end[op]);
+    if (!occupied && ops.counts(op) && firsts.count(op)) leads.push_back(ops.start[op] - enqueue);
   }
   return tenths_of(leads.size(), tenths, [&](size_t i, int64_t& lead) {
     lead = leads[i];
@@ -106,6 +189,8 @@ QueuePeaks queue_peaks(const TraceView& trace, const DeviceOps& ops, const int64
   const auto listed = [](const Column<int64_t>& order, size_t i) {
     return order.size() == 0 ? i : static_cast<size_t>(order[i]);
   };
+  const Entries entries(trace, ops, came);
+  size_t entered = 0, gone = 0;
   Elapsed begun(ops.size), ended(ops.size);
   QueuePeaks peaks{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::min()};
   uint64_t work = 0;
@@ -118,10 +203,54 @@ QueuePeaks queue_peaks(const TraceView& trace, const DeviceOps& ops, const int64
     begun.advance(time, [&](size_t at) { return ops.start[ops.op(listed(by_start, at))]; });
     ended.advance(time, [&](size_t at) { return ends[at]; });
     const uint64_t left = work - begun.since(time) + ended.since(time);
-    peaks.depth = std::max(peaks.depth, static_cast<int64_t>(i - ended.count()));
+    entered = entries.any() ? entries.entered(entered, time) : i;
+    gone = entries.any() ? entries.left(gone, time) : ended.count();
+    peaks.depth = std::max(peaks.depth, static_cast<int64_t>(entered) - static_cast<int64_t>(gone));
     peaks.work = std::max(peaks.work, static_cast<int64_t>(left));
   }
   return peaks;
+}
+
+Recoveries recoveries(const DeviceOps& ops, const int64_t* called, const int64_t* gap_end,
+                      const int64_t* returned, size_t count, int64_t twice_least, int64_t none,
+                      const std::function<void()>& interrupted) {
+  Column<int64_t> enqueue, start, well;
+  for (size_t i = 0; i < ops.size; ++i) {
+    const size_t op = ops.op(i);
+    if (!ops.counts(op)) continue;
+    enqueue.push(ops.enqueue[op]);
+    start.push(ops.start[op]);
+    if (2 * (ops.start[op] - ops.enqueue[op]) >= twice_least) well.push(ops.start[op]);
+  }
+  if (!rises(well.size(), [&](size_t i) { return well[i]; })) {
+    std::sort(well.data(), well.data() + well.size());
+  }
+  const auto before = [&](size_t a, size_t b) {
+    return std::tie(enqueue.data()[a], start.data()[a]) <
+           std::tie(enqueue.data()[b], start.data()[b]);
+  };
+  bool in_order = true;
+  for (size_t i = 1; i < enqueue.size() && in_order; ++i) in_order = !before(i, i - 1);
+  Column<int64_t> order;
+  if (!in_order) {
+    const auto key = [](const Column<int64_t>& values) {
+      const IntegerColumn column{reinterpret_cast<const char*>(values.data()), sizeof(int64_t),
+                                 values.size(), Width::i64};
+      return KeyColumn(column, {nullptr, values.size()}, /*descending=*/false);
+    };
+    order = ordered({key(enqueue), key(start)}, enqueue.size(), interrupted);
+  }
+  const auto at = [&](size_t i) { return in_order ? i : static_cast<size_t>(order[i]); };
+  Recoveries found{sized_column<int64_t>(count), sized_column<int64_t>(count)};
+  size_t hint = 0;
+  for (size_t i = 0; i < count; ++i) {
+    hint =
+        from_hint(hint, enqueue.size(), [&](size_t each) { return enqueue[at(each)] < called[i]; });
+    found.before[i] = hint == 0 ? none : start[at(hint - 1)] - enqueue[at(hint - 1)];
+    const int64_t* next = std::lower_bound(well.data(), well.data() + well.size(), gap_end[i]);
+    found.after[i] = next == well.data() + well.size() ? none : *next - returned[i];
+  }
+  return found;
 }
 
 IdlePieces idle_pieces(const TraceView& trace, const DeviceOps& ops, const Gaps& gaps,

@@ -19,12 +19,17 @@ struct DeviceOps {
   const int32_t* host;
   const int32_t* index;  // null: all are the device's
   size_t size;           // of the device
+  size_t calls;          // host calls
+  uint8_t graph_launch;  // what a call that makes many ops at once is
   int64_t first, last;   // only ops that start in [first, last) count
 
   size_t op(size_t i) const { return index == nullptr ? i : static_cast<size_t>(index[i]); }
   int64_t returned(const TraceView& trace, size_t op) const {
     if (caller[op] < 0) return own_start[op];
     return trace.end_ns[static_cast<size_t>(host[caller[op]])];
+  }
+  bool of_graph(const TraceView& trace, size_t op) const {
+    return caller[op] >= 0 && trace.api[static_cast<size_t>(host[caller[op]])] == graph_launch;
   }
   /// Whether run-ahead is defined: the op has a call, and does not start before it.
   bool counts(size_t op) const {
@@ -36,16 +41,29 @@ struct DeviceOps {
 Tenths run_ahead(const TraceView& trace, const DeviceOps& ops, bool from_return,
                  const std::vector<unsigned>& tenths);
 
-/// Tenths of run-ahead over ops that were enqueued while none of their place was outstanding.
-Tenths empty_run_ahead(const DeviceOps& ops, size_t places, const std::vector<unsigned>& tenths,
+/// Tenths of run-ahead over ops that were enqueued while none of their place was outstanding; of a
+/// graph's only the first one counts.
+Tenths empty_run_ahead(const TraceView& trace, const DeviceOps& ops, size_t places,
+                       const std::vector<unsigned>& tenths,
                        const std::function<void()>& interrupted);
 
 struct QueuePeaks {
   int64_t depth, work;
 };
-/// The deepest queue and the most queued work; `ends` are the ends of the device's ops, sorted.
+/// The deepest queue, a graph launch being one entry, and the most queued work; `ends` are the ends
+/// of the device's ops, sorted.
 QueuePeaks queue_peaks(const TraceView& trace, const DeviceOps& ops, const int64_t* ends,
                        const std::function<void()>& interrupted);
+
+/// Of the last op with a run-ahead that was enqueued before each moment its run-ahead; and how long
+/// after each return one starts whose run-ahead, doubled, is `twice_least` or more. `none` for
+/// none.
+struct Recoveries {
+  Column<int64_t> before, after;
+};
+Recoveries recoveries(const DeviceOps& ops, const int64_t* called, const int64_t* gap_end,
+                      const int64_t* returned, size_t count, int64_t twice_least, int64_t none,
+                      const std::function<void()>& interrupted);
 
 /// Gaps with the op behind each, and what is known of their causes: 0 for nothing, else a cause
 /// plus 1 for the whole gap.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lookup.h"
 #include "ordering.h"
 
 namespace overlap_native {
@@ -44,6 +45,18 @@ IntervalSet intersection_of(const Intervals& a, const Intervals& b) {
     }
   }
   return set;
+}
+
+int64_t shared_length(const Intervals& a, const Intervals& b) {
+  int64_t total = 0;
+  size_t at = 0;
+  for (size_t i = 0; i < b.size; ++i) {
+    at = from_hint(at, a.size, [&](size_t each) { return a.end[each] <= b.start[i]; });
+    for (size_t each = at; each < a.size && a.start[each] < b.end[i]; ++each) {
+      total += std::min(a.end[each], b.end[i]) - std::max(a.start[each], b.start[i]);
+    }
+  }
+  return total;
 }
 
 IntervalSet difference_of(const Intervals& a, const Intervals& b) {

@@ -21,6 +21,8 @@ struct IntervalSet {
 
 IntervalSet union_of(const Intervals& intervals, const std::function<void()>& interrupted);
 IntervalSet intersection_of(const Intervals& a, const Intervals& b);
+/// How much of both is the same; quick where one of them has few intervals, better the second.
+int64_t shared_length(const Intervals& a, const Intervals& b);
 IntervalSet difference_of(const Intervals& a, const Intervals& b);
 
 }  // namespace overlap_native

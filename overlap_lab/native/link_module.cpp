@@ -125,6 +125,17 @@ nb::tuple owned(const In<int32_t>& caller, const In<int32_t>& outer) {
   return nb::make_tuple(taken(found.last), found.several);
 }
 
+Out<int32_t> under(const In<int32_t>& caller, const In<int32_t>& outer, const In<uint8_t>& flags) {
+  if (flags.size() != outer.size()) throw nb::value_error("a flag for each call is wanted");
+  need_within(outer, outer.size());
+  Column<int32_t> found;
+  {
+    nb::gil_scoped_release released;
+    found = ops_under(caller.data(), caller.size(), outer.data(), flags.data());
+  }
+  return taken(found);
+}
+
 nb::tuple overran(const In<int64_t>& start, const In<int64_t>& end, const In<int32_t>& place,
                   const std::vector<uint8_t>& in_turn, int64_t jitter, int64_t corrupt) {
   if (start.size() != end.size() || start.size() != place.size()) {
@@ -196,6 +207,7 @@ void add_links(nb::module_& m) {
   m.def("linked_ops", &linked, "trace"_a, "rules"_a, "host"_a, "thread"_a, "captured"_a.none(),
         "op"_a);
   m.def("owned_ops", &owned, "caller"_a, "outer"_a);
+  m.def("ops_under", &under, "caller"_a, "outer"_a, "flags"_a);
   m.def("overruns", &overran, "start"_a, "end"_a, "place"_a, "in_turn"_a, "jitter"_a, "corrupt"_a);
   m.def("op_faults", &faulty_ops, "trace"_a, "host"_a, "row"_a, "caller"_a, "start"_a, "end"_a,
         "enqueue"_a, "graph_launch"_a, "absent_graph"_a);

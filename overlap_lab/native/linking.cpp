@@ -165,6 +165,15 @@ LinkedOps linked_ops(const TraceView& trace, const LinkRules& rules, const Calle
   return found;
 }
 
+Column<int32_t> ops_under(const int32_t* caller, size_t ops, const int32_t* outer,
+                          const uint8_t* flags) {
+  Column<int32_t> found;
+  for (size_t i = 0; i < ops; ++i) {
+    if (caller[i] >= 0 && flags[outer[caller[i]]] != 0) found.push(static_cast<int32_t>(i));
+  }
+  return found;
+}
+
 OwnedOps owned_ops(const int32_t* caller, size_t ops, const int32_t* outer, size_t calls) {
   OwnedOps owned;
   owned.last = sized_column<int32_t>(calls);

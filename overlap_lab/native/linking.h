@@ -37,6 +37,9 @@ struct OwnedOps {
   Column<int32_t> last;  // per call the last of its ops; -1 for none
   bool several = false;  // whether any has more than one
 };
+/// The ops that flagged outermost calls made.
+Column<int32_t> ops_under(const int32_t* caller, size_t ops, const int32_t* outer,
+                          const uint8_t* flags);
 OwnedOps owned_ops(const int32_t* caller, size_t ops, const int32_t* outer, size_t calls);
 
 }  // namespace overlap_native

@@ -4,7 +4,17 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlap_lab.intervals import Intervals, covered_ns, gaps, intersect, length, outermost, subtract, union
+from overlap_lab.intervals import (
+    Intervals,
+    covered_ns,
+    gaps,
+    intersect,
+    length,
+    outermost,
+    shared_length,
+    subtract,
+    union,
+)
 
 TIMES = st.integers(min_value=-30, max_value=30)
 PAIRS = st.lists(st.tuples(TIMES, TIMES), max_size=12)
@@ -87,6 +97,7 @@ def test_union_leaves_its_arguments_alone(pairs: list[tuple[int, int]]) -> None:
 @given(PAIRS, PAIRS)
 def test_subtract_and_intersect_are_those_of_sets(a: list[tuple[int, int]], b: list[tuple[int, int]]) -> None:
     rest, shared = subtract(made(a), made(b)), intersect(made(a), made(b))
+    assert shared_length(made(a), made(b)) == length(shared)
     assert_is_a_set(rest)
     assert_is_a_set(shared)
     assert points_of(rest) == points(a) - points(b)

@@ -9,7 +9,7 @@ import pytest
 
 from overlap_lab import Report
 from overlap_lab.errors import UsageError
-from overlap_lab.report import Better, Column, ColumnRows, Measurement, Table
+from overlap_lab.report import Better, Coded, Column, ColumnRows, Difference, Measurement, Table
 
 
 def measured(tag: str, value: int | None, **scope: int) -> Measurement:
@@ -103,6 +103,15 @@ def test_rows_kept_as_columns_are_the_same_rows() -> None:
     assert rows != plain[1:]
     assert hash(rows) == hash(plain)
     assert repr(ColumnRows(np.arange(2))) == "((0,), (1,))"
+
+
+def test_columns_made_on_demand_are_cells_as_others_are() -> None:
+    start, end = np.arange(5) * 10, np.arange(5) * 11 + 3
+    words = np.array(["drain", None], object)
+    rows = ColumnRows(Coded(words, np.array([0, 1, 0, 0, 1])), Difference(start, 7), Difference(end, start))
+    plain = tuple((words[at], 10 * one - 7, one + 3) for one, at in enumerate([0, 1, 0, 0, 1]))
+    assert tuple(rows) == plain
+    assert rows.columns() == [list(column) for column in zip(*plain, strict=True)]
 
 
 def test_rows_kept_as_columns_end_where_rows_do() -> None:

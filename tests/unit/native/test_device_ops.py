@@ -26,13 +26,24 @@ class Device:
     returned: list[int]
     linked: list[bool]
     place: list[int]
+    graph: bool
+    """Whether neighbours that are linked are of one graph launch."""
+
+    @property
+    def makers(self) -> list[int]:
+        """Per op the op whose call made it."""
+        found: list[int] = []
+        for op, linked in enumerate(self.linked):
+            joins = self.graph and op > 0 and linked and self.linked[op - 1]
+            found.append(found[-1] if joins else op)
+        return found
 
     @property
     def trace(self) -> Trace:
-        calls = [at for at, linked in enumerate(self.linked) if linked]
+        calls = sorted({self.makers[at] for at, linked in enumerate(self.linked) if linked})
         columns = {
             "kind": np.full(len(calls), Kind.API),
-            "api": np.full(len(calls), Api.LAUNCH),
+            "api": np.full(len(calls), Api.GRAPH_LAUNCH if self.graph else Api.LAUNCH),
             "start_ns": np.array([self.enqueue[at] for at in calls], np.int64),
             "end_ns": np.array([self.returned[at] for at in calls], np.int64),
         }
@@ -42,10 +53,17 @@ class Device:
 
     def lent(self) -> Any:
         row = self.__dict__["row"]
-        caller = [row.get(at, -1) for at in range(len(self.start))]
+        caller = [row.get(maker, -1) for maker in self.makers]
         times = (np.array(each, np.int64) for each in (self.start, self.end, self.enqueue, self.start))
         host = np.arange(len(row), dtype=np.int32)
-        return (*times, np.array(caller, np.int32), np.array(self.place, np.int32), host, None)
+        return (
+            *times,
+            np.array(caller, np.int32),
+            np.array(self.place, np.int32),
+            host,
+            None,
+            Api.GRAPH_LAUNCH,
+        )
 
 
 @st.composite
@@ -54,15 +72,16 @@ def devices(draw: st.DrawFn) -> Device:
     start = [draw(st.integers(0, 40)) for _ in range(size)]
     start = sorted(start) if draw(st.booleans()) else start
     linked = [draw(st.booleans()) for _ in range(size)]
-    enqueue = [at - draw(st.integers(-3, 90)) if mine else at for at, mine in zip(start, linked, strict=True)]
-    return Device(
-        start,
-        [at + draw(st.integers(0, 9)) for at in start],
-        enqueue,
-        [at + draw(st.integers(0, 60)) if mine else at for at, mine in zip(enqueue, linked, strict=True)],
-        linked,
-        [draw(st.integers(0, 1)) for _ in range(size)],
-    )
+    graph = draw(st.booleans())
+    enqueue, returned = list(start), list(start)
+    for op, at in enumerate(start):
+        if linked[op] and graph and op > 0 and linked[op - 1]:
+            enqueue[op], returned[op] = enqueue[op - 1], returned[op - 1]
+        elif linked[op]:
+            enqueue[op] = at - draw(st.integers(-3, 90))
+            returned[op] = enqueue[op] + draw(st.integers(0, 60))
+    end = [at + draw(st.integers(0, 9)) for at in start]
+    return Device(start, end, enqueue, returned, linked, [draw(st.integers(0, 1)) for _ in start], graph)
 
 
 WINDOWS = st.none() | st.tuples(st.integers(0, 20), st.integers(20, 50))
@@ -78,17 +97,21 @@ def test_tenths_of_run_ahead(device: Device, window: tuple[int, int] | None, fro
 
 @given(devices(), WINDOWS)
 def test_tenths_of_run_ahead_onto_an_empty_stream(device: Device, window: tuple[int, int] | None) -> None:
-    _ = device.trace
+    counted = _counted(device, window)
+    if device.graph:
+        by_start = sorted(counted, key=lambda op: (device.start[op], op))
+        firsts = {device.makers[op]: op for op in reversed(by_start)}
+        counted = [op for op in counted if firsts[device.makers[op]] == op]
     leads = [
         device.start[op] - device.enqueue[op]
-        for op in _counted(device, window)
+        for op in counted
         if not any(
             device.place[other] == device.place[op]
             and device.enqueue[other] < device.enqueue[op] < device.end[other]
             for other in range(len(device.start))
         )
     ]
-    assert native.empty_run_ahead(device.lent(), window, 2, [1]) == _tenths(leads, [1])
+    assert native.empty_run_ahead(device.trace, device.lent(), window, 2, [1]) == _tenths(leads, [1])
 
 
 def _counted(device: Device, window: tuple[int, int] | None) -> list[int]:
@@ -115,7 +138,7 @@ def test_tenths_of_very_different_numbers() -> None:
     columns = {"kind": np.full(1, Kind.API), "start_ns": np.zeros(1), "end_ns": np.ones(1)}
     trace = Trace.from_columns(columns, names=(), source=Source())
     caller = np.zeros(lead.size, np.int32)
-    lent = start, start, start - lead, start, caller, caller, np.zeros(1, np.int32), None
+    lent = start, start, start - lead, start, caller, caller, np.zeros(1, np.int32), None, 0
     assert native.run_ahead(trace, lent, None, False, TENTHS) == _tenths(lead.tolist(), TENTHS)
 
 
@@ -123,8 +146,14 @@ def test_tenths_of_very_different_numbers() -> None:
 def test_peaks_of_the_queue(device: Device) -> None:
     came = [min(one, other) for one, other in zip(device.returned, device.start, strict=True)]
     ops = list(zip(came, device.start, device.end, strict=True))
+    entries: dict[int, tuple[int, int]] = {}
+    for op, maker in enumerate(device.makers):
+        first, last = entries.get(maker, (came[op], device.end[op]))
+        entries[maker] = min(first, came[op]), max(last, device.end[op])
     depth = max(
-        sum(since <= time for since, _, _ in ops) - sum(end <= time for _, _, end in ops) for time in came
+        sum(first <= time for first, _ in entries.values())
+        - sum(last <= time for _, last in entries.values())
+        for time in came
     )
     work = max(
         sum(end - start for since, start, end in ops if since <= time)
@@ -134,6 +163,31 @@ def test_peaks_of_the_queue(device: Device) -> None:
     )
     ends = np.array(sorted(device.end), np.int64)
     assert native.queue_peaks(device.trace, device.lent(), ends) == (depth, work)
+
+
+WAITS = st.lists(st.tuples(st.integers(-90, 50), st.integers(0, 50), st.integers(0, 20)), max_size=6)
+
+
+@given(devices(), WAITS, st.integers(0, 120))
+def test_the_lead_before_waits_and_the_time_until_it_is_back(
+    device: Device, waits: list[tuple[int, int, int]], twice: int
+) -> None:
+    called, gap_end, returned = np.array(waits, np.int64).reshape(-1, 3).T.copy()
+    counted = _counted(device, None)
+    _ = device.trace
+    found = native.recoveries(device.lent(), (called, gap_end, returned), twice, -7777)
+    before, after = [], []
+    for at, end, back in waits:
+        known = [op for op in counted if device.enqueue[op] < at]
+        last = max(known, key=lambda op: (device.enqueue[op], device.start[op], op), default=None)
+        before.append(-7777 if last is None else device.start[last] - device.enqueue[last])
+        well = [
+            device.start[op]
+            for op in counted
+            if 2 * (device.start[op] - device.enqueue[op]) >= twice and device.start[op] >= end
+        ]
+        after.append(min(well) - back if well else -7777)
+    assert [column.tolist() for column in found] == [before, after]
 
 
 LATE, LAUNCH, IN_CALL, DEPENDENCY = 11, 12, 13, 14

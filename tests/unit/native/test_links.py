@@ -95,6 +95,15 @@ def test_the_last_op_of_each_outermost_call(trace: Trace) -> None:
     assert links.several == (max(count, default=0) > 1)
 
 
+@given(traces(), st.lists(st.booleans(), min_size=12, max_size=12))
+def test_the_ops_under_some_calls(trace: Trace, flags: list[bool]) -> None:
+    links = link(trace)
+    flagged = np.array(flags[: links.host.size], np.uint8)
+    found = native.ops_under(links.caller, links.outer, flagged)
+    callers = enumerate(links.caller.tolist())
+    assert found.tolist() == [op for op, call in callers if call >= 0 and flagged[links.outer[call]]]
+
+
 OPS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12), st.integers(0, 2)), max_size=20)
 
 
