@@ -14,7 +14,7 @@ from typing import Final
 from hip_ext.bench.raw import Distribution, Raw
 from hip_ext.bench.targets import verdicts
 
-__all__ = ["main", "page"]
+__all__ = ["main", "notes_beside", "page"]
 
 MODES: Final = ("sync", "async", "device")
 WITH_BASE: Final = ("none", *MODES)
@@ -34,11 +34,12 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
     return [*lines, *(f"| {' | '.join(str(cell) for cell in row)} |" for row in rows), ""]
 
 
-def page(raw: Raw) -> str:
-    """The whole page, ending with a line break."""
+def page(raw: Raw, notes: str = "") -> str:
+    """The whole page, ending with a line break; `notes` goes below what must hold."""
     lines = [
         *_title(raw),
         *_targets(raw),
+        *([notes] if notes else []),
         *_host_times(raw),
         *_device_times(raw),
         *_loop(raw),
@@ -49,6 +50,11 @@ def page(raw: Raw) -> str:
         *_explanation(),
     ]
     return "\n".join(lines) + "\n"
+
+
+def notes_beside(raw: Path) -> str:
+    notes = raw.with_suffix(".notes")
+    return notes.read_text() if notes.exists() else ""
 
 
 def _title(raw: Raw) -> Iterator[str]:
@@ -224,7 +230,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("raw", type=Path, help="what hip_ext.bench.measure wrote")
     chosen = parser.parse_args(arguments)
     try:
-        sys.stdout.write(page(Raw.read(chosen.raw)))
+        sys.stdout.write(page(Raw.read(chosen.raw), notes_beside(chosen.raw)))
     except (OSError, ValueError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2

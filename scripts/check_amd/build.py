@@ -121,15 +121,16 @@ def link(toolchain: Toolchain, built: Built, folder: Path) -> None:
     and nothing in them: nothing else may be missing."""
     stub = folder / "libamdhip64.so.7"
     lines = "".join(f"void {symbol}(void) {{}}\n" for symbol in sorted(built.hip_symbols))
-    command = [toolchain.tool("clang++"), "-fuse-ld=lld", f"--ld-path={toolchain.tool('ld.lld')}"]
+    linker = ("-fuse-ld=lld", f"--ld-path={toolchain.tool('ld.lld')}")
+    command: list[str | Path] = [toolchain.tool("clang++"), *linker]
     run([*command, "-x", "c", "-", "-shared", "-fPIC", f"-Wl,-soname,{stub.name}", "-o", stub], given=lines)
 
     def objects(*folders: str) -> list[Path]:
         return [each for source, each in built.objects.items() if source.parent.name in folders]
 
-    ends = [stub, "-pthread", "-ldl"]
+    ends: list[str | Path] = [stub, "-pthread", "-ldl"]
     run([*command, *objects(*FOLDERS), *ends, "-o", folder / "benchmark_mha_bwd"])
     if ops := objects("binding"):
         libraries = [f"{torch_folder()}/lib/{name}" for name in ("libtorch_cpu.so", "libc10.so")]
-        whole = ["-shared", "-Wl,-z,defs", *ops, *objects("src"), *libraries, *ends]
+        whole: list[str | Path] = ["-shared", "-Wl,-z,defs", *ops, *objects("src"), *libraries, *ends]
         run([*command, *whole, "-o", folder / "_torch_ops.so"])

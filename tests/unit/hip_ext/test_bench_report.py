@@ -68,6 +68,13 @@ def test_the_page_shows_medians_and_99th_percentiles_of_the_samples(raw: Raw) ->
     assert "not judged on the CPU" in page
 
 
+def test_notes_stand_below_what_must_hold(raw: Raw, tmp_path: Path) -> None:
+    assert report.notes_beside(tmp_path / "raw.json") == ""
+    (tmp_path / "raw.notes").write_text("Why it is so.\n")
+    page = report.page(raw, report.notes_beside(tmp_path / "raw.json"))
+    assert page.index("not judged on the CPU") < page.index("Why it is so.") < page.index("## Host time")
+
+
 def test_targets_are_judged_on_a_card(raw: Raw) -> None:
     found = {verdict.what: verdict for verdict in verdicts(on_a_card(raw.content))}
     assert str(found["async: host time of the preparation"]) == "met"
@@ -117,4 +124,5 @@ def test_another_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize("kept", sorted(KEPT.glob("h200*.json")), ids=lambda path: path.name)
 def test_the_kept_page_is_what_its_raw_file_makes(kept: Path) -> None:
-    assert kept.with_suffix(".md").read_text() == report.page(Raw.read(kept))
+    page = report.page(Raw.read(kept), report.notes_beside(kept))
+    assert kept.with_suffix(".md").read_text() == page
