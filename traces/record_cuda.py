@@ -2,7 +2,7 @@
 
     python traces/record_cuda.py OUT       traces and their entries for manifest.json, into the folder OUT
 
-Each layer queues a product of 4096 x 4096 matrices and calls the backward behind it, on torch's own stream.
+Each layer queues eight products of 4096 x 4096 matrices and calls the backward behind it, on torch's own stream.
 The median of the runs by the device's window is kept. Needs a card, hip_ext built for it, and for CUPTI the
 package cupti-python; without that its traces are left out, which is said.
 """
@@ -33,7 +33,7 @@ from overlap_lab.errors import MissingDependency
 
 MODES = ("sync", "async", "device")
 LENGTHS = (512, 256, 384)
-HEADS, SIZE, LAYERS, ROUNDS = 4, 64, 3, 5
+HEADS, SIZE, LAYERS, PRODUCTS, ROUNDS = 4, 64, 3, 8, 5
 MOST = 1_000_000
 """Bytes of a trace that is kept."""
 
@@ -48,7 +48,8 @@ class Workload:
     def run(self, mode: str) -> None:
         for index, layer in enumerate(self.layers):
             with overlap_lab.annotate(f"backward layer {index}"):
-                torch.mm(self.matrix, self.matrix)
+                for _ in range(PRODUCTS):
+                    torch.mm(self.matrix, self.matrix)
                 hip_ext.mha_varlen_bwd(**layer, workspace=mode)
         torch.cuda.synchronize()
 
@@ -115,7 +116,7 @@ def entry(path: Path, tool: str, mode: str) -> dict[str, Any]:
         "system": f"Linux, Python {platform.python_version()}, {_torch()}",
         "command": "python traces/record_cuda.py",
         "what": f"FMHA backward, workspace={mode}, {LAYERS} layers of {HEADS} heads x {SIZE}, sequences "
-        f"{','.join(map(str, LENGTHS))}, bf16, causal, deterministic, each behind a product of 4096 x 4096, "
+        f"{','.join(map(str, LENGTHS))}, bf16, causal, deterministic, each behind {PRODUCTS} products of 4096 x 4096, "
         f"median of {ROUNDS}",
         "sha256": hashlib.sha256(content).hexdigest(),
         "bytes": len(content),

@@ -1,4 +1,4 @@
-"""The three workspace modes on a GPU under the pytest plugin: sync fails by name and line, the others pass."""
+"""The three workspace modes on a GPU under the pytest plugin: sync fails by name and line, others pass."""
 
 from __future__ import annotations
 
