@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 try:
     import torch
@@ -63,6 +63,14 @@ def _fake(*arguments: object) -> None:
 
 torch.library.register_fake("hip_ext::mha_bwd", _fake)
 torch.library.register_fake("hip_ext::mha_varlen_bwd", _fake)
+
+# Nothing to differentiate: what the ops write is no function of their arguments to autograd. Passing by it
+# costs less than torch.no_grad, and than what torch does for ops that say nothing.
+_library: Callable[[str, str], Any] = torch.library.Library
+_AUTOGRAD: Final = _library("hip_ext", "IMPL")
+for _name in ("mha_bwd", "mha_varlen_bwd"):
+    for _key in ("AutogradCPU", "AutogradCUDA"):
+        _AUTOGRAD.impl(_name, torch.library.fallthrough_kernel, _key)
 
 
 def mha_bwd(*arguments: Tensor | float | str | None) -> None:

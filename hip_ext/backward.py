@@ -57,11 +57,6 @@ def _on(stream: Stream | None) -> AbstractContextManager[object]:
     return _NOTHING if stream is None or not _library.ON_GPU else use_stream(stream)
 
 
-def _without_grad() -> AbstractContextManager[object]:
-    """torch.no_grad, where it changes something: autograd has turned it off in a backward."""
-    return torch.no_grad() if torch.is_grad_enabled() else _NOTHING
-
-
 def _handle(stream: Stream | None) -> int | None:
     """The stream for the op, which on a GPU takes the current one."""
     return None if stream is None or _library.ON_GPU else stream.handle
@@ -115,7 +110,7 @@ def mha_bwd(  # noqa: PLR0917 (AITER's order)
     keys = k.shape[1] if k.dim() == 4 else 0  # the op says what is wrong with the shape
     refuse_window("mha_bwd", window_size_left, window_size_right, causal=is_causal, max_seqlen_k=keys)
     chosen = _checked(mode, stream)
-    with _on(chosen), _without_grad():
+    with _on(chosen):
         dq = torch.empty_like(q) if dq is None else dq
         dk = torch.empty_like(k) if dk is None else dk
         dv = torch.empty_like(v) if dv is None else dv
@@ -186,7 +181,7 @@ def mha_varlen_bwd(  # noqa: PLR0917 (AITER's order)
         "mha_varlen_bwd", window_size_left, window_size_right, causal=is_causal, max_seqlen_k=max_seqlen_k
     )
     chosen = _checked(mode, stream)
-    with _on(chosen), _without_grad():
+    with _on(chosen):
         dq = torch.empty_like(q) if dq is None else dq
         dk = torch.empty_like(k) if dk is None else dk
         dv = torch.empty_like(v) if dv is None else dv

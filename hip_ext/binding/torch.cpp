@@ -13,7 +13,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -49,25 +48,24 @@ struct Choices {
   std::optional<int64_t> stream;
 };
 
+// Numbers go through to_string and not through a stream, whose locale breaks where a compiler has
+// put a second C++ library into this one.
+inline std::string text_of(const char* text) { return text; }
+inline std::string text_of(const std::string& text) { return text; }
+inline std::string text_of(int64_t number) { return std::to_string(number); }
+
 template <typename... Parts>
 [[noreturn]] void refuse(const char* argument, const Parts&... parts) {
-  std::ostringstream text;
-  text << argument << ": ";
-  (text << ... << parts);
-  throw std::invalid_argument(text.str());
+  throw std::invalid_argument(((std::string(argument) + ": ") + ... + text_of(parts)));
 }
 
 template <typename Sizes>
-std::string text_of(const Sizes& sizes) {
-  std::ostringstream text;
-  text << '[';
+std::string list_of(const Sizes& sizes) {
+  std::string text = "[";
   const char* between = "";
-  for (const int64_t size : sizes) text << std::exchange(between, ", ") << size;
-  text << ']';
-  return text.str();
+  for (const int64_t size : sizes) text += std::exchange(between, ", ") + std::to_string(size);
+  return text + ']';
 }
-
-std::string text_of(const TensorView& tensor) { return text_of(tensor.tensor().sizes()); }
 
 Shape joined(Shape front, const Shape& back) {
   for (const int64_t size : back) front.push_back(size);
@@ -84,7 +82,8 @@ void check(const Argument& argument, const Argument& like, ScalarType dtype, con
     refuse(argument.name, "dtype ", toString(tensor.scalar_type()), ", expected ", toString(dtype));
   }
   if (!tensor.has(shape)) {
-    refuse(argument.name, "shape ", text_of(tensor), ", expected ", text_of(shape));
+    refuse(argument.name, "shape ", list_of(tensor.tensor().sizes()), ", expected ",
+           list_of(shape));
   }
   if (tensor.dim() > 0 && tensor.size(-1) > 1 && tensor.stride(-1) != 1) {
     refuse(argument.name, "its last dimension must be contiguous (stride ", tensor.stride(-1),
@@ -94,8 +93,8 @@ void check(const Argument& argument, const Argument& like, ScalarType dtype, con
 
 void check_dim(const Argument& argument, int64_t dim, const char* dimensions) {
   if (argument.tensor.dim() == dim) return;
-  refuse(argument.name, "shape ", text_of(argument.tensor), ", expected ", dim, " dimensions ",
-         dimensions);
+  refuse(argument.name, "shape ", list_of(argument.tensor.tensor().sizes()), ", expected ", dim,
+         " dimensions ", dimensions);
 }
 
 int32_t fitting(const char* argument, int64_t value) {
@@ -528,9 +527,14 @@ int64_t stream_create(bool blocking) {
   return int64_t(reinterpret_cast<uintptr_t>(stream));
 }
 
+// A stream that is being captured counts as blocking: no call on it waits.
 bool stream_is_blocking(int64_t stream) {
+  const hipStream_t asked = reinterpret_cast<hipStream_t>(uintptr_t(stream));
+  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+  GPU_CHECK(hipStreamIsCapturing(asked, &status));
+  if (status != hipStreamCaptureStatusNone) return true;  // the question would end the capture
   unsigned flags = 0;
-  GPU_CHECK(hipStreamGetFlags(reinterpret_cast<hipStream_t>(uintptr_t(stream)), &flags));
+  GPU_CHECK(hipStreamGetFlags(asked, &flags));
   return (flags & hipStreamNonBlocking) == 0;
 }
 

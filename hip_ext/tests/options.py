@@ -24,8 +24,7 @@ DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 def use_device() -> None:
     """Makes tensors on the device that the ops were built for, when nothing else is said."""
     if ON_GPU:
-        # Not set_default_device: torch 2.11 ends the process when an op throws under that.
-        torch.set_default_tensor_type("torch.cuda.FloatTensor")
+        torch.set_default_device("cuda")
 
 
 def boolean(text: str) -> bool:
