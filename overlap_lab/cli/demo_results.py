@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overlap_lab.analyze import analyze
-from overlap_lab.capture.host import HostCapture
+from overlap_lab.cli.demo_workload import Recorded, Target
 from overlap_lab.compare import Comparison, compare
 from overlap_lab.errors import UsageError
 from overlap_lab.loaders import load
@@ -40,7 +40,7 @@ _REPEAT_COLUMNS = (
 class DemoRun:
     """One run of one mode, with the numbers that the table of repeats shows."""
 
-    capture: HostCapture
+    capture: Recorded
     window_ns: int
     idle_ns: int
     blocked_ns: int
@@ -48,7 +48,7 @@ class DemoRun:
     drains: int
 
     @classmethod
-    def of(cls, capture: HostCapture, scratch: Path) -> DemoRun:
+    def of(cls, capture: Recorded, scratch: Path) -> DemoRun:
         """Measure a capture the way everybody does: from a file."""
         report = analyze(load(capture.write(scratch)))
         scratch.unlink()
@@ -113,17 +113,19 @@ def write_page(
     sections: Sequence[PageSection],
     comparisons: Sequence[tuple[str, Comparison]],
     repeats: Table,
+    target: Target,
 ) -> None:
     from overlap_lab.render.html import write_report_page
+
+    where = "the CPU host target (threads, not a GPU)" if target is Target.HOST else "a GPU"
 
     write_report_page(
         path,
         sections,
         title="One backward, three ways to prepare its workspace",
         introduction=(
-            "The FMHA backward in group mode on the CPU host target (threads, not a GPU): sync reads the "
-            "sequence borders with blocking copies, async prepares the workspace in stream order, device "
-            "does it with a kernel."
+            f"The FMHA backward in group mode on {where}: sync reads the sequence borders with blocking "
+            "copies, async prepares the workspace in stream order, device does it with a kernel."
         ),
         comparisons=comparisons,
         tables=[repeats],

@@ -1,19 +1,42 @@
-"""What `overlap-lab demo` runs: the FMHA backward of N layers on one stream of the CPU host target."""
+"""What `overlap-lab demo` runs: the FMHA backward of N layers on a stream of a GPU or the CPU host target."""
 
 from __future__ import annotations
 
 import ctypes
+import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
+from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from overlap_lab.capture.annotate import annotate
-from overlap_lab.capture.host import HostCapture, record
-from overlap_lab.errors import MissingDependency
+from overlap_lab.capture.host import record
+from overlap_lab.capture.kineto import kineto
+from overlap_lab.errors import MissingDependency, UsageError
 
-__all__ = ["BackwardLoop", "Mode", "Shape"]
+__all__ = ["BackwardLoop", "Mode", "Recorded", "Shape", "Target", "built_target"]
+
+
+class Recorded(Protocol):
+    """One run's trace, in memory."""
+
+    def write(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the file; an existing one needs `force`."""
+
+
+class Target(StrEnum):
+    """Where the backward runs."""
+
+    HOST = "host"
+    CUDA = "cuda"
+
+    @property
+    def suffix(self) -> str:
+        """Of its traces: rocpd from the host target, Kineto from a GPU."""
+        return ".db" if self is Target.HOST else ".json.gz"
 
 
 class Mode(StrEnum):
@@ -30,6 +53,11 @@ class Shape:
     heads: int = 6
     head_dim: int = 64
 
+    @classmethod
+    def on(cls, target: Target) -> Shape:
+        """A layer of about a millisecond on an H200, or of some tens on two cores."""
+        return cls() if target is Target.HOST else cls(heads=16, head_dim=128)
+
     def __str__(self) -> str:
         lengths = ",".join(str(length) for length in self.seqlens)
         return f"{self.heads} heads x {self.head_dim}, sequences {lengths}, bf16, causal, deterministic"
@@ -42,21 +70,34 @@ class BackwardLoop:
     for everything queued on it.
     """
 
-    def __init__(self, layers: int, shape: Shape) -> None:
+    def __init__(self, layers: int, shape: Shape, target: Target = Target.HOST) -> None:
         self.shape = shape
+        self._target = target
         self._hip_ext = _hip_ext()
-        _keep_freed_memory()
+        if target is Target.HOST:
+            _keep_freed_memory()
         self._layers = [self._layer(seed) for seed in range(layers)]
-        self._stream = self._hip_ext.Stream()
+        self._stream = self._hip_ext.Stream() if target is Target.HOST else self._hip_ext.NULL_STREAM
 
     def warm_up(self, modes: tuple[Mode, ...]) -> None:
-        """One unrecorded run a mode, so that no recorded one pays for first touches and the pinned pool."""
+        """Unrecorded runs, so that none pays for first touches, pinned memory and the profiler."""
         for mode in modes:
             self._run(mode)
+            if self._target is Target.CUDA:
+                self.record(mode)
 
-    def record(self, mode: Mode) -> HostCapture:
+    def record(self, mode: Mode) -> Recorded:
         metadata = {"workspace": mode.value, "layers": str(len(self._layers)), "layer": str(self.shape)}
+        if self._target is Target.CUDA:
+            return self._record_on_gpu(mode, metadata)
         return record(lambda: self._run(mode), metadata=metadata)
+
+    def _record_on_gpu(self, mode: Mode, metadata: Mapping[str, str]) -> Recorded:
+        with tempfile.TemporaryDirectory(prefix="overlap_lab_demo_") as folder:
+            with kineto(folder, synchronize=False) as captured:  # the run's own last wait is the last
+                captured.origin = {**captured.origin, **metadata}
+                self._run(mode)
+            return _File(captured.path.read_bytes())
 
     def _run(self, mode: Mode) -> None:
         for index, layer in enumerate(self._layers):
@@ -75,6 +116,8 @@ class BackwardLoop:
             for _ in range(4)
         )
         borders = torch.tensor([0, *accumulate(shape.seqlens)], dtype=torch.int32)
+        if self._target is Target.CUDA:
+            q, k, v, dout, borders = (tensor.cuda() for tensor in (q, k, v, dout, borders))
         out, lse = self._hip_ext.flash_attn_varlen_func(
             q, k, v, borders, borders, longest, longest, causal=True, return_lse=True
         )[:2]
@@ -100,6 +143,23 @@ class BackwardLoop:
             "dk": torch.empty_like(k),
             "dv": torch.empty_like(v),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    content: bytes
+
+    def write(self, path: str | Path, *, force: bool = False) -> Path:
+        target = Path(path)
+        if target.exists() and not force:
+            raise UsageError(f"{target}: exists already; pass force=True (--force) or another name")
+        target.write_bytes(self.content)
+        return target
+
+
+def built_target() -> Target:
+    """What hip_ext was built for."""
+    return Target.CUDA if _hip_ext().ON_GPU else Target.HOST
 
 
 def _hip_ext() -> ModuleType:

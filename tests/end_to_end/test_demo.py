@@ -93,6 +93,7 @@ def test_it_never_overwrites_without_being_told(demo: tuple[Path, Any]) -> None:
         (["--modes", ","], "no mode given"),
         (["--layers", "0"], "from 1 to"),
         (["--repeats", "many"], "invalid int value"),
+        (["--target", "cuda"], "hip_ext is built for host; build it with HIP_EXT_TARGET=cuda"),
     ],
 )
 def test_bad_options_are_one_line(arguments: list[str], said: str, tmp_path: Path) -> None:
