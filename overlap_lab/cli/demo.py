@@ -20,6 +20,7 @@ import argparse
 import os
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from overlap_lab.cli.demo_results import (
@@ -33,7 +34,7 @@ from overlap_lab.cli.demo_results import (
 from overlap_lab.cli.demo_workload import BackwardLoop, Mode, Shape, Target, built_target
 from overlap_lab.cli.screen import colour_of, width_of
 from overlap_lab.compare import Comparison
-from overlap_lab.errors import MissingDependency, UsageError
+from overlap_lab.errors import UsageError
 from overlap_lab.report import Report, Table
 from overlap_lab.whole_file import cleaned_up
 
@@ -112,11 +113,11 @@ def _show(folder: Path, runs: dict[Mode, _Repeats], target: Target) -> None:
     _print_summary(reports, comparisons, doubts, repeats)
     written = [*(_trace_name(mode, target) for mode in runs), "report.json"]
     write_json(folder / "report.json", reports, comparisons, repeats)
-    try:
+    if find_spec("plotly") is None:
+        print("no report.html: it needs plotly (pip install plotly)")
+    else:
         write_page(folder / "report.html", sections, comparisons, repeats, target)
         written.insert(-1, "report.html")
-    except MissingDependency as error:
-        print(f"no report.html: {error}")
     print(f"wrote {', '.join(str(folder / name) for name in written)}")
 
 
