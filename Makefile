@@ -5,6 +5,7 @@
 #   make docs       the documentation as a site in build/site, warnings as errors
 #   make bench      speed and memory against peers, as a table: BENCH=quick|default|full (3, 15, 20 minutes),
 #                   ROWS='kineto csv ...' CAPTURES='a.json.gz ...' FOLDER=keep/files/there RESUME=1 WRITE=1
+#   make bench-report  the page of 10^5 and of 10^6 device ops in headless Chromium: first draw, pan, zoom, what is found
 #   make bench-bwd  the backward by workspace mode, with AITER's options: ARGS='-prec=bf16 -s=512 -workspace=all'
 #   make check-amd  build for gfx90a, gfx942 and gfx950 without a GPU; registers, LDS and spills of each kernel
 #   make fuzz       two minutes of fuzzing of the readers' core: FUZZ_SECONDS=3600, FUZZ_TARGETS='events csv'
@@ -26,7 +27,7 @@ BUILD_INPUTS := $(CPP) $(shell find . -path ./.venv -prune -o -path ./build -pru
 
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
-.PHONY: bench bench-bwd check-amd demo docs fuzz test test-cpp lint format coverage-native sanitize sanitize-cpp sanitize-readers clean FORCE
+.PHONY: bench bench-bwd bench-report check-amd demo docs fuzz test test-cpp lint format coverage-native sanitize sanitize-cpp sanitize-readers clean FORCE
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -61,6 +62,9 @@ bench: $(VENV)/.built
 	$(BIN)/python -m scripts.bench $(or $(BENCH),default) $(if $(ROWS),--rows $(ROWS)) \
 	    $(if $(CAPTURES),--captures $(CAPTURES)) $(if $(FOLDER),--folder $(FOLDER)) \
 	    $(if $(RESUME),--resume) $(if $(WRITE),--write)
+
+bench-report: $(VENV)/.built
+	$(BIN)/python -m scripts.bench_report $(ARGS)
 
 bench-bwd: $(VENV)/.built
 	$(BIN)/python -m hip_ext.bench $(or $(ARGS),-prec=bf16 -b=2 -h=4 -h_k=2 -d=128 -s=512 -mode=1 -v=1)

@@ -94,7 +94,7 @@ def report_page(
         meanings(),
         provenance(reports),
     ]
-    scripts = ("page.js", *TIMELINE_SCRIPTS)
+    scripts = (*TIMELINE_SCRIPTS, "page.js")
     return html_page(title, body, styles=("page.css", "timeline.css"), scripts=scripts)
 
 

@@ -38,7 +38,7 @@ def definition(term: str, meaning: str, **attributes: str) -> str:
 def table(
     shown: Table,
     *,
-    most: int = 1_000,
+    most: int = 200,
     right: Iterable[str] = (),
     row_class: Callable[[tuple[Cell, ...]], str] = lambda _: "",
 ) -> str:

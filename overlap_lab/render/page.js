@@ -72,11 +72,11 @@ function addTools(table) {
   table.closest(".scroll").after(tools);
 }
 
-// A wide table scrolls by keys as well.
-for (const box of document.querySelectorAll(".scroll")) {
-  if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-}
-for (const table of document.querySelectorAll("table")) addTools(table);
+// After the timeline: nobody waits for these.
+started.then(() => {
+  for (const table of document.querySelectorAll("table")) addTools(table);
+  document.documentElement.dataset.page = "ready";
+});
 
 for (const spot of document.querySelectorAll("a.spot")) {
   spot.addEventListener("click", () => {

@@ -165,4 +165,4 @@ async function startTimeline() {
   }
 }
 
-startTimeline();
+const started = startTimeline();

@@ -44,7 +44,7 @@ CONTRASTS = r"""(() => {
   return faults.slice(0, 5);
 })()"""
 """Text whose contrast against its ground is below WCAG AA, with its ratio."""
-DRAWN = "document.documentElement.dataset.timeline === 'drawn'"
+DRAWN = "document.documentElement.dataset.page === 'ready'"
 
 
 class Tags(HTMLParser):
