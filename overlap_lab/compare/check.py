@@ -16,6 +16,7 @@ from overlap_lab.compare.certain import chance_words, that_drained, unsure_waits
 from overlap_lab.compare.checked import Check, Checked, Culprit, Outcome
 from overlap_lab.compare.culprits import culprits_of, waits_inside
 from overlap_lab.compare.judgment import judged
+from overlap_lab.compare.late import late_inside, late_synchronizes, late_words
 from overlap_lab.compare.samples import windows_of
 from overlap_lab.errors import UsageError
 from overlap_lab.metrics.context import Context, Window
@@ -35,6 +36,7 @@ _Key = tuple[str, tuple[tuple[str, int], ...]]
 
 ABOUT_WAITS: Final = ("host/", "drain/", "overlap/", "stream/drain", "device/idle", "run_ahead")
 """Measures that waits decide: where one is too bad, waits are named."""
+_DRAINS: Final = "drain/count"
 ABOUT_DRAINS: Final = ("drain/", "stream/drain", "device/idle")
 
 
@@ -65,6 +67,7 @@ class _Run:
     report: Report
     context: Context
     values: Mapping[_Key, Measurement]
+    allowances: Sequence[Allowance] = ()
     passed: tuple[tuple[int, int], ...] = ()
     """For each allowance how many waits it let pass, and for how many ns they blocked."""
     certain: dict[bool, tuple[Ints, _Run]] = field(default_factory=dict)
@@ -74,7 +77,7 @@ class _Run:
 def _prepared(trace: Trace, allowances: Sequence[Allowance]) -> _Run:
     report, context = report_and_context(trace)
     keep, passed = _not_allowed(context, allowances)
-    return replace(_with_waits(report, context, keep), passed=passed)
+    return replace(_with_waits(report, context, keep), allowances=allowances, passed=passed)
 
 
 def _with_waits(report: Report, context: Context, keep: Mask) -> _Run:
@@ -132,8 +135,25 @@ def _checked(rule: Rule, runs: Sequence[_Run], fewest: int) -> Checked:
                 rule, result, [(run, unsure) for run, (unsure, _) in zip(runs, doubted, strict=True)]
             )
     if result.outcome is not Outcome.VIOLATED:
-        return result
+        return _unless_late(rule, result, runs) if rule.tag == _DRAINS else result
     return replace(result, culprits=_culprits(rule, runs))
+
+
+def _unless_late(rule: Rule, result: Checked, runs: Sequence[_Run]) -> Checked:
+    """UNDECIDED where a count of drains holds only because the host came late to its synchronizes."""
+    late = [late_synchronizes(run.context, run.allowances) for run in runs]
+    if not any(rows.size for rows in late):
+        return result
+    counts = []
+    for run, rows in zip(runs, late, strict=True):
+        windows = _windows_asked(rule, run.context)
+        more = rows.size if windows is None else late_inside(run.context, rows, windows)
+        counts.append(_observed(rule, run) + more)
+    if judged(rule, np.concatenate(counts)).outcome is Outcome.FINE:
+        return result
+    run, rows = max(zip(runs, late, strict=True), key=lambda each: each[1].size)
+    reason = f"a busy machine may be all that keeps it: {late_words(run.context, rows)}"
+    return replace(result, outcome=Outcome.UNDECIDED, reason=reason)
 
 
 def _held(rule: Rule, runs: Sequence[_Run], fewest: int) -> Checked:

@@ -19,7 +19,7 @@ import pytest
 pytest.importorskip("hip_ext", reason="hip_ext needs torch and a build")
 yaml = pytest.importorskip("yaml", reason="the extra 'test' is not installed")
 
-from tests.end_to_end.plugin import PLUGIN  # noqa: E402
+from tests.end_to_end.plugin_runs import PLUGIN  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/ci.md"

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from tests.end_to_end.plugin import PLUGIN
+from tests.end_to_end.plugin_runs import PLUGIN
 
 # Here and not in a test: pytester forgets what a test imported, and torch cannot be imported twice.
 pytest.importorskip("hip_ext", reason="hip_ext needs torch and a build")

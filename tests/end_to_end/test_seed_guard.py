@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("hip_ext", reason="hip_ext needs torch and a build")
 
-from tests.end_to_end.plugin import PLUGIN
+from tests.end_to_end.plugin_runs import PLUGIN
 
 ROOT = Path(__file__).parents[2]
 GUARD = ROOT / "docs/examples/test_backward_overlap.py"

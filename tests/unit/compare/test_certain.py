@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from overlap_lab.compare.budget import Budget, parse_rule
+from overlap_lab.compare.budget import Budget, parse_allowance, parse_rule
 from overlap_lab.compare.check import check
 from overlap_lab.compare.checked import Checked, Outcome
 from overlap_lab.schema import Memory
@@ -182,3 +182,52 @@ def test_steps_and_ranges_are_judged_alike(rule: str) -> None:
     if "step" in rule:
         trace = trace.replace(start_ns=trace.start_ns * 2, end_ns=trace.end_ns * 2)
     assert held(trace, rule).outcome is Outcome.UNDECIDED
+
+
+def synchronized(before: str, ops: str) -> Trace:
+    """A launch, a synchronize and a launch again."""
+    return timeline(f"host   1 |{before}\nstream 0 |{ops}")
+
+
+def test_a_synchronize_that_came_when_its_work_was_done_may_drain_on_another_day() -> None:
+    one = held(synchronized("L......S..L..", ".KKKK......KK"))
+    assert (one.outcome, one.value) == (Outcome.UNDECIDED, 0)
+    assert one.reason == (
+        "a busy machine may be all that keeps it: hipDeviceSynchronize came when the work was done"
+    )
+    assert held(synchronized("L......S..L..", ".KKKK......KK"), "drain/count <= 1").outcome is Outcome.FINE
+
+
+@pytest.mark.parametrize(
+    ("host", "ops", "why"),
+    [
+        ("L......S......", ".KKKK.........", "nothing follows: it is the last wait"),
+        ("S..L....L.....", "....KKKK.KK...", "nothing was enqueued before it"),
+        ("L.Ss..L", ".KK....K", "a wait drained the device, and the next call had nothing new"),
+    ],
+)
+def test_a_synchronize_with_nothing_to_drain_leaves_a_count_alone(host: str, ops: str, why: str) -> None:
+    one = held(synchronized(host, ops), "drain/count <= 1")
+    assert one.outcome is Outcome.FINE, why
+    if "wait drained" not in why:
+        assert held(synchronized(host, ops)).outcome is Outcome.FINE, why
+
+
+def test_an_allowed_synchronize_may_come_late() -> None:
+    trace = synchronized("L......S..L..", ".KKKK......KK")
+    budget = Budget((parse_rule("drain/count = 0"),), (parse_allowance("hipDevice*", "once a day"),))
+    assert check(trace, budget).outcome is Outcome.FINE
+
+
+@pytest.mark.parametrize(("stream", "outcome"), [(0, Outcome.UNDECIDED), (1, Outcome.FINE)])
+def test_only_what_was_enqueued_on_its_own_stream_could_have_held_it_up(
+    stream: int, outcome: Outcome
+) -> None:
+    trace = timeline(
+        f"""
+        host 1          |L.........L..
+        host 1 stream {stream} |.......T.....
+        stream 0        |.KKKK......KK
+        """
+    )
+    assert held(trace).outcome is outcome

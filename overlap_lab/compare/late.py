@@ -1,0 +1,78 @@
+"""Synchronizes that drained nothing only because the host came late: a faster one would have waited."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+
+import numpy as np
+
+from overlap_lab.columns import Ints, gather, is_one_of
+from overlap_lab.compare.budget import Allowance
+from overlap_lab.metrics.context import Context, Window
+from overlap_lab.schema import ABSENT, Api
+
+__all__ = ["late_inside", "late_synchronizes", "late_words"]
+
+_SYNCHRONIZES = (Api.STREAM_SYNC, Api.DEVICE_SYNC, Api.CONTEXT_SYNC)
+
+
+def late_synchronizes(context: Context, allowances: Sequence[Allowance]) -> Ints:
+    """Rows of synchronizes that found their work done, and the device empty until more was enqueued.
+
+    Only where something was enqueued for them since their thread last synchronized: else they would wait for
+    nothing on any machine. Calls whose name is allowed are left out.
+    """
+    trace, links = context.trace, context.links
+    call = context.waits.redundant
+    call = call[is_one_of(gather(trace.api, links.host[call]), _SYNCHRONIZES)]
+    found = [one for one in call.tolist() if _came_late(context, one)]
+    rows = links.host[np.array(found, np.int64)]
+    allowed = [
+        any(
+            one.range_name is None and fnmatch.fnmatchcase(trace.name_of(row), one.call) for one in allowances
+        )
+        for row in rows.tolist()
+    ]
+    return np.asarray(rows[~np.array(allowed, np.bool_)], np.int64)
+
+
+def _came_late(context: Context, call: int) -> bool:
+    trace, ops = context.trace, context.ops
+    row, thread = int(context.links.host[call]), int(context.links.host_thread[call])
+    start, end, stream = int(trace.start_ns[row]), int(trace.end_ns[row]), int(trace.stream[row])
+    since = _last_return(context, thread, start)
+    for device, lane in context.devices.items():
+        if thread not in context.feeds.threads(device):
+            continue
+        returned = np.array([end])
+        drained = bool((lane.ops.reach_before(returned) <= end).all() and lane.ops.has_later(returned).all())
+        mine = lane.index
+        if trace.api[row] == Api.STREAM_SYNC and stream != ABSENT:
+            mine = mine[ops.stream(mine) == stream]
+        enqueued = gather(ops.enqueue, mine)
+        if drained and bool(((enqueued >= since) & (enqueued < start)).any()):
+            return True
+    return False
+
+
+def _last_return(context: Context, thread: int, before: int) -> int:
+    """When the thread last came back from a call that waited, or from a synchronize that found nothing."""
+    waits, links = context.waits, context.links
+    empty = waits.redundant[links.host_thread[waits.redundant] == thread]
+    ends = np.r_[waits.end[waits.thread == thread], context.trace.end_ns[links.host[empty]]]
+    return int(ends[ends <= before].max(initial=np.iinfo(np.int64).min))
+
+
+def late_words(context: Context, rows: Ints) -> str:
+    """These calls by name."""
+    names = [context.trace.name_of(row) for row in rows.tolist()]
+    counts = {name: names.count(name) for name in dict.fromkeys(names)}
+    which = (f"{count} x {name}" if count > 1 else name for name, count in counts.items())
+    return f"{', '.join(which)} came when the work was done"
+
+
+def late_inside(context: Context, rows: Ints, windows: Sequence[Window]) -> Ints:
+    """How many of the calls began in each window."""
+    start = context.trace.start_ns[rows]
+    return np.array([int(((start >= first) & (start < last)).sum()) for first, last in windows], np.int64)
