@@ -105,11 +105,15 @@ def captured(mode: str, matrix: Any, folder: Path) -> tuple[Trace, Report]:
 ALLOCATIONS = ("Malloc", "Free", "HostAlloc", "HostRegister", "MallocHost", "FreeHost")
 
 
+CERTAIN = ("stream_sync", "event_sync", "sync_copy", "pageable_copy", "alloc_free", "module_load")
+"""Reasons of waits that are no guess. An async call that happened to last long as an op ended has another."""
+
+
 @pytest.mark.parametrize("mode", IN_ORDER)
 def test_in_steady_state_nothing_waits_and_nothing_allocates(mode: str, matrix: Any, tmp_path: Path) -> None:
     trace, report = captured(mode, matrix, tmp_path)
     assert report.value("drain/count") == 0
-    assert blocked_but_terminal_ns(report) == 0
+    assert [report.value(f"host/blocked/{reason}") for reason in CERTAIN] == [0] * len(CERTAIN)
     names = {trace.name_of(i) for i in range(len(trace))}
     assert not [name for name in names if name.startswith(("cuda", "hip")) and name.endswith(ALLOCATIONS)]
     copies = [name for name in names if name.startswith("Memcpy")]

@@ -58,8 +58,13 @@ def call_batch(**changed: object) -> tuple[Tensor, ...]:
     return result
 
 
+def made(changed: dict[str, object]) -> dict[str, object]:
+    """Tensors of parametrize are functions, so that they are made on the device that is chosen later."""
+    return {name: value() if callable(value) else value for name, value in changed.items()}
+
+
 def call_varlen(**changed: object) -> tuple[Tensor, ...]:
-    arguments = varlen_arguments() | changed
+    arguments = varlen_arguments() | made(changed)
     defaults = {
         "max_seqlen_q": 2,
         "max_seqlen_k": 3,
@@ -121,15 +126,21 @@ def test_a_strided_last_dimension_is_named(name: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"cu_seqlens_k": torch.zeros(4, dtype=torch.int32)}, r"cu_seqlens_k: shape \[4\], expected \[3\]"),
-        ({"cu_seqlens_q": torch.zeros(1, dtype=torch.int32)}, "cu_seqlens_q: the batch must have"),
-        ({"cu_seqlens_q": torch.zeros(6, dtype=torch.int32)[::2]}, "cu_seqlens_q: .* must be contiguous"),
-        ({"cu_seqlens_q_padded": torch.zeros(3)}, "cu_seqlens_q_padded: dtype Float, expected Int"),
+        (
+            {"cu_seqlens_k": lambda: torch.zeros(4, dtype=torch.int32)},
+            r"cu_seqlens_k: shape \[4\], expected \[3\]",
+        ),
+        ({"cu_seqlens_q": lambda: torch.zeros(1, dtype=torch.int32)}, "cu_seqlens_q: the batch must have"),
+        (
+            {"cu_seqlens_q": lambda: torch.zeros(6, dtype=torch.int32)[::2]},
+            "cu_seqlens_q: .* must be contiguous",
+        ),
+        ({"cu_seqlens_q_padded": lambda: torch.zeros(3)}, "cu_seqlens_q_padded: dtype Float, expected Int"),
         ({"max_seqlen_k": -1}, "max_seqlen_q and max_seqlen_k must not be negative"),
         ({"max_seqlen_k_padded": 1}, "max_seqlen_k_padded must be 0 .unknown. or at least max_seqlen_k"),
         ({"softmax_scale": float("nan")}, "scale must be finite"),
-        ({"dk": torch.zeros(4, 2, 16)}, "dk: dtype Float, expected BFloat16"),
-        ({"dq": torch.zeros(3, 4, 8, dtype=BF16)}, r"dq: shape \[3, 4, 8\], expected \[3, 4, 16\]"),
+        ({"dk": lambda: torch.zeros(4, 2, 16)}, "dk: dtype Float, expected BFloat16"),
+        ({"dq": lambda: torch.zeros(3, 4, 8, dtype=BF16)}, r"dq: shape \[3, 4, 8\], expected \[3, 4, 16\]"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
@@ -163,8 +174,7 @@ def test_float32_is_refused() -> None:
 
 
 def test_tensors_on_different_devices_are_refused() -> None:
-    here = batch_arguments()["k"].device.type
-    with pytest.raises(ValueError, match=f"different devices: {here}, meta"):
+    with pytest.raises(ValueError, match=f"different devices: {torch.get_default_device().type}, meta"):
         call_batch(k=batch_arguments()["k"].to("meta"))
 
 
