@@ -3,6 +3,8 @@
     python traces/record.py             run the three modes, write the traces, the manifest and the reports
     python traces/record.py --golden    only write golden/*.json from the traces (after a measure changed)
 
+The traces of a card are made by record_cuda.py, and stay.
+
 Read the difference of the golden reports in review: they are what the analysis says today.
 """
 
@@ -23,6 +25,7 @@ from overlap_lab.render.json import reports_to_json
 
 HERE = Path(__file__).parent
 MANIFEST = HERE / "manifest.json"
+TOOL = "overlap_lab.capture.host"
 LAYERS = 3
 ROUNDS = 9
 
@@ -43,7 +46,7 @@ def record() -> None:
             {
                 "file": path.name,
                 "format": "rocpd schema 3",
-                "tool": "overlap_lab.capture.host",
+                "tool": TOOL,
                 "version": __version__,
                 "device": "HIP host runtime (CPU): threads, not a GPU",
                 "machine": f"{platform.machine()}, {_processor()}",
@@ -55,7 +58,8 @@ def record() -> None:
                 "licence": "MIT, recorded by this project",
             }
         )
-    MANIFEST.write_text(json.dumps({"traces": entries}, indent=1) + "\n")
+    others = [entry for entry in json.loads(MANIFEST.read_text())["traces"] if entry["tool"] != TOOL]
+    MANIFEST.write_text(json.dumps({"traces": [*entries, *others]}, indent=1) + "\n")
 
 
 def golden_text(path: Path) -> str:
@@ -68,7 +72,12 @@ def golden_text(path: Path) -> str:
 def write_golden() -> None:
     for entry in json.loads(MANIFEST.read_text())["traces"]:
         path = HERE / entry["file"]
-        (HERE / "golden" / f"{path.stem}.json").write_text(golden_text(path))
+        (HERE / "golden" / f"{report_name(path)}.json").write_text(golden_text(path))
+
+
+def report_name(path: Path) -> str:
+    """What the golden report of a trace is called."""
+    return path.name.partition(".")[0]
 
 
 def _window_ns(capture: HostCapture) -> int:

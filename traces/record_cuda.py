@@ -2,9 +2,9 @@
 
     python traces/record_cuda.py OUT       traces and their entries for manifest.json, into the folder OUT
 
-Each layer queues eight products of 4096 x 4096 matrices and calls the backward behind it, on torch's own stream.
-The median of the runs by the device's window is kept. Needs a card, hip_ext built for it, and for CUPTI the
-package cupti-python; without that its traces are left out, which is said.
+Each layer queues eight products of 4096 x 4096 matrices and calls the backward behind them, on torch's own
+stream. The median of the runs by the device's window is kept. Needs a card, hip_ext built for it, and for CUPTI
+the package cupti-python; without that its traces are left out, which is said.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ def entry(path: Path, tool: str, mode: str) -> dict[str, Any]:
         "system": f"Linux, Python {platform.python_version()}, {_torch()}",
         "command": "python traces/record_cuda.py",
         "what": f"FMHA backward, workspace={mode}, {LAYERS} layers of {HEADS} heads x {SIZE}, sequences "
-        f"{','.join(map(str, LENGTHS))}, bf16, causal, deterministic, each behind {PRODUCTS} products of 4096 x 4096, "
-        f"median of {ROUNDS}",
+        f"{','.join(map(str, LENGTHS))}, bf16, causal, deterministic, each behind {PRODUCTS} products of "
+        f"4096 x 4096, median of {ROUNDS}",
         "sha256": hashlib.sha256(content).hexdigest(),
         "bytes": len(content),
         "licence": "MIT, recorded by this project",

@@ -35,7 +35,8 @@ def recorder() -> ModuleType:
 
 
 def test_every_trace_is_in_the_manifest() -> None:
-    assert {path.name for path in TRACES.glob("*.db")} == {entry["file"] for entry in MANIFEST}
+    found = {path.name for pattern in ("*.db", "*.gz") for path in TRACES.glob(pattern)}
+    assert found == {entry["file"] for entry in MANIFEST}
 
 
 def test_a_trace_is_the_one_that_the_manifest_describes(entry: dict[str, Any]) -> None:
@@ -48,7 +49,7 @@ def test_a_trace_is_the_one_that_the_manifest_describes(entry: dict[str, Any]) -
 def test_the_report_is_the_golden_one(entry: dict[str, Any], recorder: ModuleType) -> None:
     """Rewritten by `python traces/record.py --golden`; the difference is read in review."""
     path = TRACES / entry["file"]
-    golden = (TRACES / "golden" / f"{path.stem}.json").read_text()
+    golden = (TRACES / "golden" / f"{recorder.report_name(path)}.json").read_text()
     assert json.loads(recorder.golden_text(path)) == json.loads(golden)
 
 
@@ -59,10 +60,12 @@ def test_the_report_is_the_golden_one_after_a_save(entry: dict[str, Any], tmp_pa
     assert reports_to_json([analyze(load(saved))]) == reports_to_json([analyze(trace)])
 
 
-def test_sync_drains_at_every_layer_and_the_others_never() -> None:
-    drains = {}
-    for entry in MANIFEST:
-        golden = json.loads((TRACES / "golden" / f"{Path(entry['file']).stem}.json").read_text())
-        [value] = [m["value"] for m in golden["measurements"] if m["tag"] == "drain/count" and not m["scope"]]
-        drains[entry["file"]] = value
-    assert drains == {"fmha_bwd_sync.db": 9, "fmha_bwd_async.db": 0, "fmha_bwd_device.db": 0}
+def test_sync_drains_at_every_layer_and_the_others_never(entry: dict[str, Any], recorder: ModuleType) -> None:
+    """On a card a copy call that the system took the CPU from can look like a wait: at most one, of no cost."""
+    golden = json.loads((TRACES / "golden" / f"{recorder.report_name(Path(entry['file']))}.json").read_text())
+    [drains] = [m["value"] for m in golden["measurements"] if m["tag"] == "drain/count" and not m["scope"]]
+    by_host = "host" in entry["tool"]
+    if "workspace=sync" in entry["what"]:
+        assert drains == 9 if by_host else drains in (9, 10)
+    else:
+        assert drains == 0 if by_host else drains in (0, 1)
