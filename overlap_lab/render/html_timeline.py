@@ -84,7 +84,9 @@ def timeline_markup(data: TimelineText) -> str:
     return element(
         "div",
         missing,
-        element("p", text(_HELP), class_="soft help"),
+        element(
+            "details", element("summary", "How to use it"), element("p", text(_HELP)), class_="help soft"
+        ),
         element("div", *buttons, find, "<output></output>", class_="tools"),
         element("div", class_="keys"),
         element("div", element("div", canvas), class_="stage"),

@@ -134,6 +134,19 @@ def test_a_table_is_sorted_by_a_key_press_on_its_head(tab: Tab) -> None:
 
 
 @needs_chromium
+def test_a_table_is_copied_with_exact_values_and_only_the_rows_that_the_filter_leaves(tab: Tab) -> None:
+    text = tab.value("asText(document.querySelector('table.act'))").splitlines()
+    assert text[0].split("\t")[:4] == ["wait", "times", "blocked", "device idle by it"]
+    count, blocked, idle = text[1].split("\t")[1:4]
+    assert [count.isdecimal(), blocked.isdecimal(), idle.isdecimal()] == [True, True, True]
+    tab.value(
+        "filterRows(document.querySelector('table.act'), 'no such row', document.createElement('output'))"
+    )
+    assert len(tab.value("asText(document.querySelector('table.act'))").splitlines()) == 1
+    tab.value("filterRows(document.querySelector('table.act'), '', document.createElement('output'))")
+
+
+@needs_chromium
 def test_a_link_of_a_wait_shows_it_on_the_timeline(tab: Tab) -> None:
     start, end = tab.value("document.querySelector('a.spot').hash.slice(3).split(':').map(Number)")
     tab.value("document.querySelector('a.spot').click()")
