@@ -478,8 +478,20 @@ def linked_ops(
 def owned_ops(caller: _Rows, outer: _Rows) -> tuple[_Rows, bool]:
     """Per host call the last op of it and the calls in it, or -1; and whether any has more than one."""
 
-def ops_under(caller: _Rows, outer: _Rows, flags: _Flags) -> _Rows:
-    """The ops that flagged outermost calls, or calls in them, made."""
+def own_ops(
+    trace: Trace,
+    links: tuple[_Rows, _Rows, _Rows, _Rows],
+    flags: _Flags,
+    start: _Ints,
+    end: _Ints,
+    memory: tuple[_Column, _Column],
+) -> tuple[_Ints, _Ints, _Rows]:
+    """What flagged outermost calls, or calls in them, made: per flagged call first start and last end, the
+    largest and the least integer where it made nothing. And of its ops of each place, copy kind and memory
+    the one that ended last, in the order of the last ones.
+
+    `links`: row, caller and place of each op, outermost call of each call; `memory`: the trace's columns.
+    """
 
 def overruns(
     start: _Ints, end: _Ints, place: _Rows, in_turn: list[bool], jitter: int, corrupt: int
@@ -529,6 +541,15 @@ def lane_edges(
 def busy_by_place(start: _Ints, end: _Ints, place: _Rows, places: int, first: int, last: int) -> list[int]:
     """Per place the time that its ops cover together inside [first, last)."""
 
+def touched_places(
+    enqueue: _Ints, op: _Rows, place: _Rows, queries: tuple[_Ints, _Ints, _Ints], places: int
+) -> tuple[_Ints, _Rows]:
+    """Pairs (query, place of an op in its range that was enqueued before its limit), each once.
+
+    `op`: ops by their ends, `enqueue` for each its enqueue start, `place` that of all ops. A query has the
+    ends of its range in that order, and its limit.
+    """
+
 def group_rows(code: _Rows, count: int) -> tuple[_Rows, list[int]]:
     """The positions of each code below `count`, in order, group by group, and where these begin."""
 
@@ -537,6 +558,9 @@ def flagged_rows(code: _Rows, flags: _Flags) -> _Rows:
 
 def lengths_by_code(code: _Flags, start: _Ints, end: _Ints, count: int) -> list[int]:
     """Per code below `count` the sum of the intervals' lengths."""
+
+def sorted_numbers(values: _Ints) -> _Ints:
+    """What np.sort gives; quick where most are in order."""
 
 def in_order(first: _Ints, second: _Ints | None = None) -> bool:
     """Whether no row is less than the one before it, by the first column, then by the second."""
@@ -573,6 +597,9 @@ def recoveries(
 
     Waits are given by call, end of the gap, and return. `none` stands for none.
     """
+
+def queue_entries(trace: Trace, ops: _DeviceOps) -> tuple[_Ints, _Ints]:
+    """When entries of the device's queue came, and when they ended, each sorted; a graph launch is one."""
 
 def queue_peaks(trace: Trace, ops: _DeviceOps, ends: _Ints) -> tuple[int, int]:
     """The deepest queue and the most queued work; `ends` are those of the device's ops, sorted."""

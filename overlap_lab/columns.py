@@ -61,7 +61,7 @@ def distinct(*columns: _Column) -> Ints:
 
 def in_order(values: Ints) -> Ints:
     """The values, sorted; themselves where they are."""
-    return values if rises(values) else np.sort(values)
+    return values if rises(values) else native.sorted_numbers(values)
 
 
 def rises(values: Ints) -> bool:

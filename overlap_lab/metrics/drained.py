@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from overlap_lab import native
 from overlap_lab.columns import Ints, count_until, distinct, gather, order
-from overlap_lab.intervals import spread
 from overlap_lab.metrics.ops import Lane, Ops, grouped, lane_of
 from overlap_lab.metrics.opset import LONG_AGO
 from overlap_lab.metrics.scopes import Feeds
@@ -121,20 +121,23 @@ def _touched_streams(ops: Ops, waits: Waits) -> dict[tuple[int, int, int], Ints]
     """(owner, device, stream) -> waits with an op of it outstanding at their start, or their own op on it."""
     scopes = waits.scopes
     until = waits.end[scopes.call] + SLACK_NS
-    found = [(waits.own_call, waits.own_op)]
+    links = ops.links
+    found = [(waits.own_call, gather(links.place, waits.own_op))]
     for set_id, mine in scopes.by_set():
-        among = scopes.sets[set_id]
-        low = count_until(among.end, waits.start[scopes.call[mine]])
-        high = count_until(among.end, until[mine])
-        which, at = spread(low, high)
-        before = among.end_enqueue[at] < scopes.limit[mine[which]]
-        found.append((scopes.call[mine[which[before]]], among.by_end[at[before]].astype(np.int64)))
-    wait, op = (np.concatenate(column) for column in zip(*found, strict=True))
+        among, call = scopes.sets[set_id], scopes.call[mine]
+        asked = (
+            count_until(among.end, waits.start[call]),
+            count_until(among.end, until[mine]),
+            scopes.limit[mine],
+        )
+        query, place = native.touched_places(
+            among.end_enqueue, among.by_end, links.place, asked, links.places.part.size
+        )
+        found.append((call[query], place))
+    wait, place = (np.concatenate(column) for column in zip(*found, strict=True))
     result: dict[tuple[int, int, int], Ints] = {}
-    place = gather(ops.links.place, op)
     for members in grouped(place):
-        one = int(place[members[0]])
-        places = ops.links.places
+        one, places = int(place[members[0]]), links.places
         key = (int(ops.place_owner[one]), int(places.device[one]), int(places.stream[one]))
         touching = wait[members]
         result[key] = touching[distinct(touching)]

@@ -6,25 +6,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from overlap_lab import native
 from overlap_lab.columns import (
     Ints,
-    Mask,
-    Rows,
-    code_bits,
     count_until,
-    dense_codes,
     gather,
     in_order,
-    largest_of_each,
     order,
-    smallest_of_each,
 )
 from overlap_lab.link import Link
 from overlap_lab.metrics.ops import Lane, Ops
-from overlap_lab.schema import Api
 from overlap_lab.trace import Trace
 
-__all__ = ["Queue", "from_graphs", "queue_of", "running_total"]
+__all__ = ["Queue", "queue_of", "running_total"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,21 +76,8 @@ def queue_of(trace: Trace, links: Link, ops: Ops, lane: Lane) -> Queue:
     whole = index.size == ops.start.size
     start, end = (each if whole else gather(each, index) for each in (ops.start, ops.end))
     came = np.minimum(links.returns(index), start)
-    if not links.apis & code_bits((Api.GRAPH_LAUNCH,)):
-        return Queue(in_order(came), lane.ops.end, (came, start, end), lane.ops.end)
-    graph = from_graphs(trace, links, index)
-    launch = dense_codes(links.caller[index[graph]])
-    size = int(launch.max(initial=-1)) + 1
-    first = smallest_of_each(launch, came[graph], size, initial=np.iinfo(np.int64).max)
-    last = largest_of_each(launch, end[graph], size, initial=np.iinfo(np.int64).min)
-    entered = np.sort(np.concatenate((came[~graph], first)))
-    left = np.sort(np.concatenate((end[~graph], last)))
+    entered, left = native.queue_entries(trace, ops.lent(lane))
     return Queue(entered, left, (came, start, end), lane.ops.end)
-
-
-def from_graphs(trace: Trace, links: Link, ops: Rows) -> Mask:
-    """Which of some ops a graph launch made."""
-    return np.asarray(gather(trace.api, links.call_rows(ops)) == Api.GRAPH_LAUNCH)
 
 
 def running_total(values: Ints) -> Ints:

@@ -21,7 +21,6 @@ from overlap_lab.columns import (
     largest_of_each,
     order,
     rows_of,
-    smallest_of_each,
 )
 from overlap_lab.intervals import spread
 from overlap_lab.link import Link, owned_ops
@@ -160,29 +159,16 @@ def own_ops_of(trace: Trace, links: Link, ops: Ops, calls: Rows) -> OwnOps:
         return OwnOps(first, last, which, op.astype(np.int64))
     wanted = np.zeros(links.host.size, np.uint8)
     wanted[outer] = 1
-    linked = native.ops_under(links.caller, links.outer, wanted).astype(np.int64)
-    makers = np.flatnonzero(wanted)
-    group = count_before(makers, gather(links.outer, gather(links.caller, linked)).astype(np.int64))
-    begun = smallest_of_each(group, gather(ops.start, linked), makers.size, initial=np.iinfo(np.int64).max)
-    ended = largest_of_each(group, gather(ops.end, linked), makers.size, initial=LONG_AGO)
+    # Of ops that no measure tells apart one is enough: a call around 10^5 others (a corrupt duration) would
+    # else give 10^10 pairs.
+    lent = links.op, links.caller, links.place, links.outer
+    begun, ended, among = native.own_ops(
+        trace, lent, wanted, ops.start, ops.end, (trace.copy_kind, trace.memory)
+    )
     begun[ended == LONG_AGO] = LONG_AGO
-    at = count_before(makers, outer.astype(np.int64))
-    which, owned = owned_ops(links, calls, _last_of_each_kind(trace, links, ops, linked, group))
+    at = count_before(np.flatnonzero(wanted), outer.astype(np.int64))
+    which, owned = owned_ops(links, calls, among.astype(np.int64))
     return OwnOps(gather(begun, at), gather(ended, at), which, owned)
-
-
-def _last_of_each_kind(trace: Trace, links: Link, ops: Ops, linked: Ints, group: Ints) -> Ints:
-    """Of the ops of a group that no measure tells apart the one that ended last, by the row of the last one.
-
-    One enqueue call around 10^5 others (a corrupt duration) would else give 10^10 pairs.
-    """
-    row = links.op[linked]
-    kinds = dense_codes(group, gather(links.place, linked), trace.copy_kind[row], trace.memory[row])
-    by_kind = order(kinds, ops.end[linked])
-    last = np.ones(by_kind.size, np.bool_)
-    last[:-1] = kinds[by_kind][1:] != kinds[by_kind][:-1]
-    chosen = by_kind[last]
-    return linked[chosen[order(largest_of_each(kinds, linked, chosen.size, initial=0))]]
 
 
 def scopes_of(trace: Trace, ops: Ops, feeds: Feeds, calls: Rows, own: OwnOps) -> Scopes:

@@ -212,7 +212,7 @@ def _idle_table(context: Context) -> Table:
     words = np.array([str(cause) for cause in CAUSES], object)
     found = [idle_segments(context, device) for device in context.devices]
     numbers = [None if device == ABSENT_DEVICE else device for device in context.devices]
-    device = np.repeat(np.arange(len(found), dtype=np.int32), [each.start.size for each in found])
+    device = np.repeat(np.arange(len(found), dtype=np.int16), [each.start.size for each in found])
     start, end = (_joined([getattr(each, name) for each in found]) for name in ("start", "end"))
     cause = np.concatenate([np.zeros(0, np.uint8), *(each.cause for each in found)])
     rows = ColumnRows(

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from overlap_lab import native
 from overlap_lab.columns import (
     Ints,
     Mask,
     Rows,
+    count_until,
     gather,
     is_one_of,
     order,
@@ -165,7 +167,9 @@ def _queue_full(material: Material, calls: Calls, waited: Mask) -> Mask:
         launches = launches[links.outer[launches] == launches]
         for number, mine in _launches_by_device(material, launches).items():
             slow = seem[mine]
-            depth = material.queue(number).depth(gather(trace.start_ns, gather(links.host, mine)))
+            time = gather(trace.start_ns, gather(links.host, mine))
+            entered, left = native.queue_entries(trace, material.ops.lent(material.devices[number]))
+            depth = count_until(entered, time) - count_until(left, time)
             full[mine[slow]] |= _mostly_slow(depth, slow)
     return full[calls.index]
 

@@ -79,6 +79,17 @@ nb::tuple empty_leads(nb::handle trace, const Lent9& columns, const Window& wind
   return told(found);
 }
 
+nb::tuple entries(nb::handle trace, const Lent9& columns) {
+  const TraceArgument view(trace);
+  const DeviceOps ops = ops_of(columns);
+  QueueEntries found;
+  {
+    nb::gil_scoped_release released;
+    found = queue_entries(view, ops, ask_for_signals);
+  }
+  return nb::make_tuple(taken(found.entered), taken(found.left));
+}
+
 nb::tuple peaks(nb::handle trace, const Lent9& columns, const Ints& ends) {
   const TraceArgument view(trace);
   const DeviceOps ops = ops_of(columns);
@@ -133,6 +144,7 @@ void add_devices(nb::module_& m) {
   m.def("run_ahead", &leads, "trace"_a, "ops"_a, "window"_a.none(), "from_return"_a, "tenths"_a);
   m.def("empty_run_ahead", &empty_leads, "trace"_a, "ops"_a, "window"_a.none(), "places"_a,
         "tenths"_a);
+  m.def("queue_entries", &entries, "trace"_a, "ops"_a);
   m.def("queue_peaks", &peaks, "trace"_a, "ops"_a, "ends"_a);
   m.def("recoveries", &recovered, "ops"_a, "waits"_a, "twice_least"_a, "none"_a);
   m.def("idle_pieces", &pieces, "trace"_a, "ops"_a, "gaps"_a, "causes"_a, "cap_ns"_a);

@@ -22,6 +22,24 @@ Column<int64_t> order_of(const Column<int64_t>& values, const std::function<void
                  interrupted);
 }
 
+Column<int64_t> sorted(Column<int64_t> values, const std::function<void()>& interrupted) {
+  if (std::is_sorted(values.data(), values.data() + values.size())) return values;
+  const Column<int64_t> order = order_of(values, interrupted);
+  Column<int64_t> result = sized_column<int64_t>(values.size());
+  for (size_t i = 0; i < values.size(); ++i) result[i] = values[static_cast<size_t>(order[i])];
+  return result;
+}
+
+/// When each op came into the queue: with the return of its call, or as it started.
+Column<int64_t> came_of(const TraceView& trace, const DeviceOps& ops) {
+  Column<int64_t> came = sized_column<int64_t>(ops.size);
+  for (size_t i = 0; i < ops.size; ++i) {
+    const size_t op = ops.op(i);
+    came[i] = std::min(ops.returned(trace, op), ops.start[op]);
+  }
+  return came;
+}
+
 template <class ValueOf>
 bool rises(size_t size, const ValueOf& value_of) {
   for (size_t i = 1; i < size; ++i) {
@@ -124,6 +142,8 @@ class Entries {
     left_ = std::move(last);
   }
   bool any() const { return !entered_.empty(); }
+  const std::vector<int64_t>& entered() const { return entered_; }
+  const std::vector<int64_t>& left() const { return left_; }
   /// How many came until a time, of which so many are known to have.
   size_t entered(size_t known, int64_t time) const { return until(entered_, known, time); }
   size_t left(size_t known, int64_t time) const { return until(left_, known, time); }
@@ -172,13 +192,26 @@ Tenths empty_run_ahead(const TraceView& trace, const DeviceOps& ops, size_t plac
   });
 }
 
+QueueEntries queue_entries(const TraceView& trace, const DeviceOps& ops,
+                           const std::function<void()>& interrupted) {
+  Column<int64_t> came = came_of(trace, ops);
+  const Entries entries(trace, ops, came);
+  QueueEntries found;
+  if (entries.any()) {
+    found.entered.append(entries.entered().data(), entries.entered().size());
+    found.left.append(entries.left().data(), entries.left().size());
+    return found;
+  }
+  Column<int64_t> end = sized_column<int64_t>(ops.size);
+  for (size_t i = 0; i < ops.size; ++i) end[i] = ops.end[ops.op(i)];
+  found.entered = sorted(std::move(came), interrupted);
+  found.left = sorted(std::move(end), interrupted);
+  return found;
+}
+
 QueuePeaks queue_peaks(const TraceView& trace, const DeviceOps& ops, const int64_t* ends,
                        const std::function<void()>& interrupted) {
-  Column<int64_t> came = sized_column<int64_t>(ops.size);
-  for (size_t i = 0; i < ops.size; ++i) {
-    const size_t op = ops.op(i);
-    came[i] = std::min(ops.returned(trace, op), ops.start[op]);
-  }
+  const Column<int64_t> came = came_of(trace, ops);
   Column<int64_t> by_came, by_start;
   if (!rises(ops.size, [&](size_t i) { return came[i]; })) by_came = order_of(came, interrupted);
   if (!rises(ops.size, [&](size_t i) { return ops.start[ops.op(i)]; })) {

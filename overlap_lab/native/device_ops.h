@@ -47,6 +47,13 @@ Tenths empty_run_ahead(const TraceView& trace, const DeviceOps& ops, size_t plac
                        const std::vector<unsigned>& tenths,
                        const std::function<void()>& interrupted);
 
+/// When entries of the device's queue came and when they went, each sorted; a graph launch is one.
+struct QueueEntries {
+  Column<int64_t> entered, left;
+};
+QueueEntries queue_entries(const TraceView& trace, const DeviceOps& ops,
+                           const std::function<void()>& interrupted);
+
 struct QueuePeaks {
   int64_t depth, work;
 };

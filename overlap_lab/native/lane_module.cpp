@@ -1,14 +1,17 @@
 #include "lane_module.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "alike.h"
 #include "array_arguments.h"
 #include "lane_sweep.h"
+#include "number_sort.h"
 #include "sized_column.h"
 
 namespace nb = nanobind;
@@ -58,6 +61,28 @@ std::vector<int64_t> busy(const In<int64_t>& start, const In<int64_t>& end,
   return busy_by_place(ops, place.data(), places, first, last, ask_for_signals);
 }
 
+nb::tuple touched(const In<int64_t>& enqueue, const In<int32_t>& op, const In<int32_t>& place,
+                  const std::tuple<In<int64_t>, In<int64_t>, In<int64_t>>& queries, size_t places) {
+  const auto& [low, high, limit] = queries;
+  if (enqueue.size() != op.size() || low.size() != high.size() || low.size() != limit.size()) {
+    throw nb::value_error("touched_places: columns differ in length");
+  }
+  need_within(place, 0, places);
+  need_within(op, 0, place.size());
+  for (size_t i = 0; i < low.size(); ++i) {
+    if (low.data()[i] < 0 || high.data()[i] > static_cast<int64_t>(op.size())) {
+      throw nb::value_error("touched_places: a range reaches out of the ops");
+    }
+  }
+  Touched found;
+  {
+    nb::gil_scoped_release released;
+    found = touched_places({enqueue.data(), op.data(), place.data()},
+                           {low.data(), high.data(), limit.data(), low.size()}, places);
+  }
+  return nb::make_tuple(taken(found.query), taken(found.place));
+}
+
 nb::tuple grouped(const In<int32_t>& code, size_t count) {
   need_within(code, 0, count);
   Groups groups;
@@ -93,6 +118,23 @@ std::vector<int64_t> lengths(const In<uint8_t>& code, const In<int64_t>& start,
   return total;
 }
 
+Out<int64_t> sorted(const In<int64_t>& values) {
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  Column<uint64_t> numbers = sized_column<uint64_t>(values.size());
+  {
+    const nb::gil_scoped_release released;
+    for (size_t i = 0; i < values.size(); ++i) {
+      numbers[i] = static_cast<uint64_t>(values.data()[i]) ^ kSign;
+    }
+    sort_numbers(numbers, /*low_bit=*/0, /*high_bit=*/64, ask_for_signals);
+    for (size_t i = 0; i < values.size(); ++i) numbers[i] ^= kSign;
+  }
+  Column<int64_t> result;
+  const size_t size = numbers.size();
+  result.adopt(reinterpret_cast<int64_t*>(numbers.release()), size);
+  return taken(result);
+}
+
 /// Whether the rows are in the order of the columns, the first of which counts most.
 bool in_order(const In<int64_t>& first, const std::optional<In<int64_t>>& second) {
   if (second && second->size() != first.size()) throw nb::value_error("columns differ in length");
@@ -110,9 +152,11 @@ bool in_order(const In<int64_t>& first, const std::optional<In<int64_t>>& second
 void add_lanes(nb::module_& m) {
   m.def("lane_edges", &edges, "start"_a, "end"_a, "enqueue"_a, "index"_a.none());
   m.def("busy_by_place", &busy, "start"_a, "end"_a, "place"_a, "places"_a, "first"_a, "last"_a);
+  m.def("touched_places", &touched, "enqueue"_a, "op"_a, "place"_a, "queries"_a, "places"_a);
   m.def("group_rows", &grouped, "code"_a, "count"_a);
   m.def("flagged_rows", &flagged, "code"_a, "flags"_a);
   m.def("lengths_by_code", &lengths, "code"_a, "start"_a, "end"_a, "count"_a);
+  m.def("sorted_numbers", &sorted, "values"_a);
   m.def("in_order", &in_order, "first"_a, "second"_a = nb::none());
 }
 

@@ -133,4 +133,20 @@ std::vector<int64_t> busy_by_place(const TimedOps& ops, const int32_t* place, si
   return busy;
 }
 
+Touched touched_places(const EndedOps& ops, const EndedQueries& queries, size_t places) {
+  Touched found;
+  std::vector<size_t> last(places, 0);  // the query that met each place last, plus 1
+  for (size_t query = 0; query < queries.size; ++query) {
+    for (int64_t at = queries.low[query]; at < queries.high[query]; ++at) {
+      if (ops.enqueue[at] >= queries.limit[query]) continue;
+      const int32_t place = ops.place[ops.op[at]];
+      if (last[static_cast<size_t>(place)] == query + 1) continue;
+      last[static_cast<size_t>(place)] = query + 1;
+      found.query.push(static_cast<int64_t>(query));
+      found.place.push(place);
+    }
+  }
+  return found;
+}
+
 }  // namespace overlap_native

@@ -34,4 +34,20 @@ std::vector<int64_t> busy_by_place(const TimedOps& ops, const int32_t* place, si
                                    int64_t first, int64_t last,
                                    const std::function<void()>& interrupted);
 
+/// Ops of a set by their ends, and questions: the ops that end in [low, high) of that order.
+struct EndedOps {
+  const int64_t* enqueue;
+  const int32_t *op, *place;  // the ops among all; the places of all
+};
+struct EndedQueries {
+  const int64_t *low, *high, *limit;
+  size_t size;
+};
+/// Pairs (query, place of an op that was enqueued before the query's limit), each once.
+struct Touched {
+  Column<int64_t> query;
+  Column<int32_t> place;
+};
+Touched touched_places(const EndedOps& ops, const EndedQueries& queries, size_t places);
+
 }  // namespace overlap_native

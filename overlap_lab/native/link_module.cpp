@@ -1,12 +1,14 @@
 #include "link_module.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <atomic>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 
 #include "array_arguments.h"
 #include "faults.h"
@@ -125,15 +127,29 @@ nb::tuple owned(const In<int32_t>& caller, const In<int32_t>& outer) {
   return nb::make_tuple(taken(found.last), found.several);
 }
 
-Out<int32_t> under(const In<int32_t>& caller, const In<int32_t>& outer, const In<uint8_t>& flags) {
-  if (flags.size() != outer.size()) throw nb::value_error("a flag for each call is wanted");
+using Links = std::tuple<In<int32_t>, In<int32_t>, In<int32_t>, In<int32_t>>;
+
+nb::tuple own(nb::handle trace, const Links& links, const In<uint8_t>& flags,
+              const In<int64_t>& start, const In<int64_t>& end,
+              const std::tuple<nb::object, nb::object>& memory) {
+  const TraceArgument view(trace);
+  const LentArgument<uint8_t> copy_kind(std::get<0>(memory)), place_of_copy(std::get<1>(memory));
+  const auto& [row, caller, place, outer] = links;
+  if (flags.size() != outer.size() || caller.size() != row.size() || place.size() != row.size() ||
+      start.size() != row.size() || end.size() != row.size() || copy_kind.size() != view.size() ||
+      place_of_copy.size() != view.size()) {
+    throw nb::value_error("own_ops: columns differ in length");
+  }
+  need_within(row, view.size());
   need_within(outer, outer.size());
-  Column<int32_t> found;
+  OwnOps found;
   {
     nb::gil_scoped_release released;
-    found = ops_under(caller.data(), caller.size(), outer.data(), flags.data());
+    found = own_ops({row.data(), caller.data(), place.data(), start.data(), end.data(), row.size(),
+                     outer.data(), flags.data(), outer.size()},
+                    copy_kind, place_of_copy);
   }
-  return taken(found);
+  return nb::make_tuple(taken(found.first), taken(found.last), taken(found.op));
 }
 
 nb::tuple overran(const In<int64_t>& start, const In<int64_t>& end, const In<int32_t>& place,
@@ -207,7 +223,7 @@ void add_links(nb::module_& m) {
   m.def("linked_ops", &linked, "trace"_a, "rules"_a, "host"_a, "thread"_a, "captured"_a.none(),
         "op"_a);
   m.def("owned_ops", &owned, "caller"_a, "outer"_a);
-  m.def("ops_under", &under, "caller"_a, "outer"_a, "flags"_a);
+  m.def("own_ops", &own, "trace"_a, "links"_a, "flags"_a, "start"_a, "end"_a, "memory"_a);
   m.def("overruns", &overran, "start"_a, "end"_a, "place"_a, "in_turn"_a, "jitter"_a, "corrupt"_a);
   m.def("op_faults", &faulty_ops, "trace"_a, "host"_a, "row"_a, "caller"_a, "start"_a, "end"_a,
         "enqueue"_a, "graph_launch"_a, "absent_graph"_a);

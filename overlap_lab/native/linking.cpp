@@ -165,13 +165,40 @@ LinkedOps linked_ops(const TraceView& trace, const LinkRules& rules, const Calle
   return found;
 }
 
-Column<int32_t> ops_under(const int32_t* caller, size_t ops, const int32_t* outer,
-                          const uint8_t* flags) {
-  Column<int32_t> found;
-  for (size_t i = 0; i < ops; ++i) {
-    if (caller[i] >= 0 && flags[outer[caller[i]]] != 0) found.push(static_cast<int32_t>(i));
+OwnOps own_ops(const FlaggedOps& ops, const Lent<uint8_t>& copy_kind, const Lent<uint8_t>& memory) {
+  std::vector<int32_t> number(ops.calls, -1);
+  int32_t flagged = 0;
+  for (size_t call = 0; call < ops.calls; ++call) {
+    if (ops.flags[call] != 0) number[call] = flagged++;
   }
-  return found;
+  OwnOps own;
+  own.first = sized_column<int64_t>(static_cast<size_t>(flagged));
+  own.last = sized_column<int64_t>(static_cast<size_t>(flagged));
+  std::fill_n(own.first.data(), flagged, std::numeric_limits<int64_t>::max());
+  std::fill_n(own.last.data(), flagged, std::numeric_limits<int64_t>::min());
+  Likes kinds;
+  struct Ended {
+    int32_t last, latest;  // the last op of the kind, and the one that ended last
+  };
+  std::vector<Ended> ended;
+  for (size_t op = 0; op < ops.size; ++op) {
+    if (ops.caller[op] < 0) continue;
+    const int32_t group = number[static_cast<size_t>(ops.outer[ops.caller[op]])];
+    if (group < 0) continue;
+    const auto row = static_cast<size_t>(ops.row[op]), at = static_cast<size_t>(group);
+    own.first[at] = std::min(own.first[at], ops.start[op]);
+    own.last[at] = std::max(own.last[at], ops.end[op]);
+    const int64_t made = copy_kind[row] << 8 | memory[row];
+    const auto kind = static_cast<size_t>(kinds.of({group, ops.place[op], made, 0}, op));
+    const auto mine = static_cast<int32_t>(op);
+    if (kind == ended.size()) ended.push_back({mine, mine});
+    if (ops.end[op] >= ops.end[ended[kind].latest]) ended[kind].latest = mine;
+    ended[kind].last = mine;
+  }
+  std::sort(ended.begin(), ended.end(),
+            [](const Ended& a, const Ended& b) { return a.last < b.last; });
+  for (const Ended& each : ended) own.op.push(each.latest);
+  return own;
 }
 
 OwnedOps owned_ops(const int32_t* caller, size_t ops, const int32_t* outer, size_t calls) {

@@ -37,9 +37,21 @@ struct OwnedOps {
   Column<int32_t> last;  // per call the last of its ops; -1 for none
   bool several = false;  // whether any has more than one
 };
-/// The ops that flagged outermost calls made.
-Column<int32_t> ops_under(const int32_t* caller, size_t ops, const int32_t* outer,
-                          const uint8_t* flags);
+struct FlaggedOps {
+  const int32_t *row, *caller, *place;
+  const int64_t *start, *end;
+  size_t size;
+  const int32_t* outer;  // of calls
+  const uint8_t* flags;  // of calls: which outermost ones are asked for
+  size_t calls;
+};
+/// What flagged outermost calls made: first start and last end of each; and of its ops of each
+/// place, copy kind and memory the one that ended last, in the order of the last ones.
+struct OwnOps {
+  Column<int64_t> first, last;
+  Column<int32_t> op;
+};
+OwnOps own_ops(const FlaggedOps& ops, const Lent<uint8_t>& copy_kind, const Lent<uint8_t>& memory);
 OwnedOps owned_ops(const int32_t* caller, size_t ops, const int32_t* outer, size_t calls);
 
 }  // namespace overlap_native

@@ -121,3 +121,10 @@ def test_a_row_that_is_not_there_is_refused(row: int) -> None:
 def test_values_in_order(values: list[int]) -> None:
     assert in_order(np.array(values, np.int64)).tolist() == sorted(values)
     assert in_order(np.array(sorted(values), np.int64)).tolist() == sorted(values)
+
+
+def test_many_values_in_order_are_those_of_numpy() -> None:
+    values = np.random.default_rng(8).integers(-(2**62), 2**62, 300_000)
+    nearly = np.arange(300_000) ^ 1
+    assert np.array_equal(in_order(values), np.sort(values))
+    assert np.array_equal(in_order(nearly), np.arange(300_000))

@@ -54,6 +54,26 @@ def test_busy_time_of_each_place_inside_a_window(ops: Ops, one: int, other: int)
     assert found == expected
 
 
+QUERIES = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40), st.integers(0, 10)), max_size=6)
+
+
+@given(OPS, QUERIES)
+def test_places_of_the_ops_that_end_in_a_range(ops: Ops, queries: list[tuple[int, int, int]]) -> None:
+    _, _, enqueue = columns_of(ops)
+    size, random = len(ops), np.random.default_rng(len(queries))
+    op, place = random.permutation(size).astype(np.int32), (enqueue % 3).astype(np.int32)
+    low, high, limit = (np.minimum(np.array([one[at] for one in queries], np.int64), size) for at in range(3))
+    query, found = native.touched_places(enqueue[op], op, place, (low, high, limit), 3)
+    expected = {
+        (at, int(place[op[i]]))
+        for at in range(len(queries))
+        for i in range(low[at], high[at])
+        if enqueue[op[i]] < limit[at]
+    }
+    pairs = list(zip(query.tolist(), found.tolist(), strict=True))
+    assert (set(pairs), len(pairs)) == (expected, len(expected))
+
+
 @given(st.lists(st.integers(-1, 4), max_size=30), st.lists(st.booleans(), min_size=5, max_size=5))
 def test_rows_whose_code_is_flagged(codes: list[int], flags: list[bool]) -> None:
     code = np.array(codes, np.int32)

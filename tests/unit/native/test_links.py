@@ -96,12 +96,28 @@ def test_the_last_op_of_each_outermost_call(trace: Trace) -> None:
 
 
 @given(traces(), st.lists(st.booleans(), min_size=12, max_size=12))
-def test_the_ops_under_some_calls(trace: Trace, flags: list[bool]) -> None:
+def test_what_flagged_calls_made(trace: Trace, flags: list[bool]) -> None:
     links = link(trace)
-    flagged = np.array(flags[: links.host.size], np.uint8)
-    found = native.ops_under(links.caller, links.outer, flagged)
-    callers = enumerate(links.caller.tolist())
-    assert found.tolist() == [op for op, call in callers if call >= 0 and flagged[links.outer[call]]]
+    flagged = [bool(flags[call]) and one == call for call, one in enumerate(links.outer.tolist())]
+    lent = links.op, links.caller, links.place, links.outer
+    begun, ended, among = native.own_ops(
+        trace, lent, np.array(flagged, np.uint8), links.start, links.end, (trace.memory, trace.memory)
+    )
+    owner = [int(links.outer[call]) if call >= 0 else -1 for call in links.caller.tolist()]
+    made = {call: [op for op, one in enumerate(owner) if one == call] for call in np.flatnonzero(flagged)}
+    limits = np.iinfo(np.int64)
+    assert begun.tolist() == [
+        min([int(links.start[op]) for op in ops], default=limits.max) for ops in made.values()
+    ]
+    assert ended.tolist() == [
+        max([int(links.end[op]) for op in ops], default=limits.min) for ops in made.values()
+    ]
+    kinds: dict[tuple[int, int], list[int]] = {}
+    for call, ops in made.items():
+        for op in ops:
+            kinds.setdefault((int(call), int(links.place[op])), []).append(op)
+    latest = [max(ops, key=lambda op: (links.end[op], op)) for ops in sorted(kinds.values(), key=max)]
+    assert among.tolist() == latest
 
 
 OPS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12), st.integers(0, 2)), max_size=20)
