@@ -34,6 +34,25 @@ TEST(a_mismatch_ends_in_minus_two) {
   CHECK(kMismatch == -2);
 }
 
+TEST(the_preparation_alone_writes_no_gradient) {
+  Benchmark benchmark(small({"-mode=1"}));
+  hip_ext_test::Problem& problem = benchmark.problem();
+  for (const auto mode : {hip_ext::WorkspaceMode::sync, hip_ext::WorkspaceMode::async,
+                          hip_ext::WorkspaceMode::device}) {
+    problem.poison_outputs();
+    int asked = 0;
+    hip_ext::LaunchOptions options;
+    options.workspace = mode;
+    options.prepared = [&] { return ++asked > 1; };
+    fmha_bwd(problem.params(), options, problem.allocators(), nullptr);
+    GPU_CHECK(hipDeviceSynchronize());
+    for (const uint16_t value : problem.download().dq) CHECK(value == hip_ext_test::kPoisonHalf);
+    fmha_bwd(problem.params(), options, problem.allocators(), nullptr);
+    GPU_CHECK(hipDeviceSynchronize());
+    CHECK(asked == 2 && benchmark.judge(problem.download()).empty());
+  }
+}
+
 // Layout, mode and filling by the same reference: a stride that is wrong gives wrong gradients.
 TEST(every_layout_and_filling_is_right) {
   for (const char* mode : {"-mode=0", "-mode=1"}) {
