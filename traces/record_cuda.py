@@ -3,8 +3,8 @@
     python traces/record_cuda.py OUT       traces and their entries for manifest.json, into the folder OUT
 
 Each layer queues eight products of 4096 x 4096 matrices and calls the backward behind them, on torch's own
-stream. The median of the runs by the device's window is kept. Needs a card, hip_ext built for it, and for CUPTI
-the package cupti-python; without that its traces are left out, which is said.
+stream. The median of the runs by the device's window is kept. Needs a card, hip_ext built for it, and for
+CUPTI the package cupti-python; without that its traces are left out, which is said.
 """
 
 from __future__ import annotations

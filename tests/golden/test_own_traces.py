@@ -61,11 +61,6 @@ def test_the_report_is_the_golden_one_after_a_save(entry: dict[str, Any], tmp_pa
 
 
 def test_sync_drains_at_every_layer_and_the_others_never(entry: dict[str, Any], recorder: ModuleType) -> None:
-    """On a card a copy call that the system took the CPU from can look like a wait: at most one, of no cost."""
     golden = json.loads((TRACES / "golden" / f"{recorder.report_name(Path(entry['file']))}.json").read_text())
     [drains] = [m["value"] for m in golden["measurements"] if m["tag"] == "drain/count" and not m["scope"]]
-    by_host = "host" in entry["tool"]
-    if "workspace=sync" in entry["what"]:
-        assert drains == 9 if by_host else drains in (9, 10)
-    else:
-        assert drains == 0 if by_host else drains in (0, 1)
+    assert drains == (9 if "workspace=sync" in entry["what"] else 0)
