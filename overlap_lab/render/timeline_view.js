@@ -63,7 +63,9 @@ class Timeline {
   show(t0, t1) {
     const room = (this.whole.t1 - this.whole.t0) || 1;
     const length = Math.min(Math.max(t1 - t0, SHORTEST_VIEW), room * 1.1);
-    const middle = Math.min(Math.max((t0 + t1) / 2, this.whole.t0), this.whole.t1);
+    const inside = length / 2 - Math.min(length / 2, room * 0.05); // never much of nothing beside the trace
+    const [least, most] = [this.whole.t0 + inside, this.whole.t1 - inside];
+    const middle = least > most ? (this.whole.t0 + this.whole.t1) / 2 : Math.min(Math.max((t0 + t1) / 2, least), most);
     this.view = { t0: middle - length / 2, t1: middle + length / 2 };
     this.hideTip();
     this.soon();

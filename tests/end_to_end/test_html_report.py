@@ -151,8 +151,10 @@ def test_a_link_of_a_wait_shows_it_on_the_timeline(tab: Tab) -> None:
     start, end = tab.value("document.querySelector('a.spot').hash.slice(3).split(':').map(Number)")
     tab.value("document.querySelector('a.spot').click()")
     shown = tab.value("[overlapTimeline.view.t0, overlapTimeline.view.t1]")
-    assert start - 1 <= shown[0] < shown[1] <= end + 1
-    assert sum(shown) == pytest.approx(start + end)
+    part = (end - start) / 5  # the wait itself is the middle one of five
+    assert shown[0] <= start + 2 * part
+    assert shown[1] >= end - 2 * part
+    assert shown[1] - shown[0] <= end - start + 1
 
 
 @needs_chromium
