@@ -25,13 +25,10 @@ except KeyboardInterrupt:  # from here on nothing else is imported without a han
 
 def main() -> int:
     """Run the command; Ctrl-C while it is still being imported ends it with one word, too."""
-    asked = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not where a shell ignores it
-    if asked:
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell ignores it
         signal.signal(signal.SIGINT, _end)
-    from overlap_lab.cli import main as command  # imports numpy, behind the handler
+    from overlap_lab.cli import main as command  # which gives the signal back when all is imported
 
-    if asked:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     return command()
 
 

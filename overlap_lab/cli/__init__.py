@@ -7,12 +7,17 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from typing import Final
 
 from overlap_lab import __version__
-from overlap_lab.cli.interrupts import end_soon_after_interrupt, tell_interrupted
+from overlap_lab.cli.interrupts import (
+    INTERRUPTED,
+    end_soon_after_interrupt,
+    ended_at_once,
+    tell_interrupted,
+)
 from overlap_lab.cli.parser import Parser, add_verb
 from overlap_lab.errors import OverlapLabError, UsageError
 from overlap_lab.render.names import printable
@@ -23,9 +28,8 @@ VERBS: Final = ("analyze", "baseline", "capture", "check", "compare", "demo", "e
 """Modules of this package; one is imported when it is asked for."""
 
 USAGE_OR_INPUT: Final = 2
-INTERRUPTED: Final = 130
 CLOSED_PIPE: Final = 141
-"""130 and 141 are what a shell reports for Ctrl-C and a reader that went away."""
+"""What a shell reports for a reader that went away."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             end_soon_after_interrupt()
         with _warnings_on_one_line():
             _prepare_stdout()
-            parsed = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)
+            with ended_at_once() if arguments is None else nullcontext():
+                parsed = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)
             code: int = parsed.run(parsed)
         sys.stdout.flush()
     except OverlapLabError as error:

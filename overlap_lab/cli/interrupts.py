@@ -7,12 +7,21 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Final
 
 from overlap_lab.native import claim_message, end_after_interrupt
 
-__all__ = ["end_soon_after_interrupt", "interrupts_left_to_program", "tell_interrupted"]
+__all__ = [
+    "INTERRUPTED",
+    "end_soon_after_interrupt",
+    "ended_at_once",
+    "interrupts_left_to_program",
+    "tell_interrupted",
+]
 
-_MESSAGE = "overlap-lab: interrupted\n"
+INTERRUPTED: Final = 130
+"""What a shell reports for Ctrl-C."""
+_MESSAGE: Final = "overlap-lab: interrupted\n"
 
 
 def end_soon_after_interrupt() -> None:
@@ -26,6 +35,30 @@ def end_soon_after_interrupt() -> None:
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     clear_line = "\r\x1b[K" if sys.stderr is not None and sys.stderr.isatty() else ""
     end_after_interrupt(reading, clear_line + _MESSAGE)
+
+
+@contextmanager
+def ended_at_once() -> Iterator[None]:
+    """Meanwhile Ctrl-C ends this process on the spot, afterwards it raises KeyboardInterrupt.
+
+    For the time of imports, when nothing is written yet: a module that is being imported may take an
+    exception for a failure of its own.
+    """
+    ignored = (
+        signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    )  # as a shell does for what is in the background
+    if not ignored:
+        signal.signal(signal.SIGINT, _end)
+    try:
+        yield
+    finally:
+        if not ignored:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _end(*_: object) -> None:
+    tell_interrupted()
+    os._exit(INTERRUPTED)
 
 
 @contextmanager
