@@ -91,16 +91,6 @@ void EventTable::append_notes(const EventTable& other) {
   odd_letters |= other.odd_letters;
 }
 
-void EventTable::expect(size_t rows) {
-  kind.hold(rows);
-  name.hold(rows);
-  start_ns.hold(rows);
-  length_ns.hold(rows);
-  process.hold(rows);
-  thread.hold(rows);
-  correlation.hold(rows);
-}
-
 void EventTable::clear() {
   kind.clear();
   name.clear();

@@ -49,8 +49,6 @@ class EventTable {
   /// Add all of another table behind this one's rows. `codes` knows those of its texts that were
   /// added before, and learns the others.
   void append(const EventTable& other, TableCodes& codes);
-  /// Room for this many rows, which costs no memory before they are there.
-  void expect(size_t rows);
   /// Drop all but the texts of names and tokens.
   void clear();
   /// Drop these too.

@@ -100,6 +100,7 @@ def _records() -> Iterator[bytes]:
     ):
         yield settings + json.dumps(made, indent=indent).encode()
     last = json.dumps(sdk_json.document(sdk_json.one_process(hip_api=calls, hsa_api=calls))).encode()
+    yield b"\x84\x18\x09" + last.replace(b'"memory_copy"', b'"hsa_api"')
     for place in (300, 900):  # behind the first record
         yield b"\x84" + (last.index(b"hip_api") + place).to_bytes(2, "little") + last
     small = {"buffer_records": {"hip_api": calls[:5]}, "kernel_symbols": names, "strings": {}}

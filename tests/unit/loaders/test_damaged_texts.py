@@ -179,6 +179,9 @@ DAMAGES: Final[dict[str, Damage]] = {
     "a repeated section": {
         JSON: (first(b'"buffer_records": {"', b'"buffer_records": {}, "buffer_records": {"'), REPAIRED)
     },
+    "a repeated list": {
+        JSON: (first(b'"memory_copy": []', b'"memory_copy": [], "memory_copy": []'), REPAIRED)
+    },
     "a decimal comma between quotes": time(b'"50,000"', b'"90,000"', LOST, REPAIRED),
     "a decimal comma": time(b"50,000", b"90,000", LOST),
     "line ends of Windows": {KINETO: (each(b", ", b",\r\n"), NONE), JSON: (each(b", ", b",\r\n"), NONE)},
