@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -91,6 +92,17 @@ class BackwardLoop:
         if self._target is Target.CUDA:
             return self._record_on_gpu(mode, metadata)
         return record(lambda: self._run(mode), metadata=metadata)
+
+    def host_time_ns(self, mode: Mode, *, queued: int) -> int:
+        """Host time of one call behind so many others on the stream, which are waited for afterwards."""
+        first = self._layers[0]
+        for _ in range(queued):
+            self._hip_ext.mha_varlen_bwd(**first, workspace=Mode.DEVICE.value, stream=self._stream)
+        begin = time.perf_counter_ns()
+        self._hip_ext.mha_varlen_bwd(**first, workspace=mode.value, stream=self._stream)
+        took = time.perf_counter_ns() - begin
+        self._stream.synchronize()
+        return took
 
     def _record_on_gpu(self, mode: Mode, metadata: Mapping[str, str]) -> Recorded:
         with tempfile.TemporaryDirectory(prefix="overlap_lab_demo_") as folder:
