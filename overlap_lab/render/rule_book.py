@@ -38,6 +38,8 @@ class WaitRule:
     memory: frozenset[Memory] = frozenset()
     in_step: bool = False
     """Only where it comes back, or a step is around it."""
+    drains: bool = False
+    """Only where one of them returned on an empty device."""
     costs: bool = True
     """Only where device work came after at least one of these waits."""
     only_final: bool = False
@@ -54,6 +56,7 @@ class WaitRule:
                 self.least_bytes is None or (wait.bytes is not None and wait.bytes >= self.least_bytes),
                 not self.memory or wait.memory in self.memory,
                 not self.in_step or wait.in_step,
+                not self.drains or wait.drains > 0,
                 not self.costs or wait.final < wait.count,
                 not self.only_final or wait.final == wait.count,
             )
@@ -156,6 +159,14 @@ WAIT_RULES: Final = (
         "before the last.",
         reasons=_SYNCS,
         in_step=True,
+    ),
+    WaitRule(
+        "sync_that_drains",
+        "The device ran dry behind this wait. Wait where the result is used, not before; enqueue the "
+        "next work first, or wait for an event recorded behind the op that you need instead of for "
+        "all of the stream or device.",
+        reasons=_SYNCS,
+        drains=True,
     ),
     WaitRule(
         "lock",

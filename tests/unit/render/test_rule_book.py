@@ -44,6 +44,7 @@ APPLIES = {
     "allocation_in_a_step": replace(FREE, call="hipMalloc"),
     "module_load": replace(WAIT, call="hipModuleLoad", reason=Reason.MODULE_LOAD),
     "sync_in_a_step": replace(WAIT, in_step=True),
+    "sync_that_drains": WAIT,
     "lock": replace(WAIT, call="hipMalloc", reason=Reason.LOCK),
 }
 SILENT = {
@@ -60,6 +61,7 @@ SILENT = {
     "allocation_in_a_step": replace(FREE, call="hipMalloc", in_step=False),
     "module_load": replace(WAIT, call="hipModuleLoad", reason=Reason.OTHER),
     "sync_in_a_step": WAIT,
+    "sync_that_drains": replace(WAIT, drains=0),
     "lock": replace(WAIT, call="hipMalloc", reason=Reason.OTHER),
 }
 
