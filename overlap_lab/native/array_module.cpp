@@ -196,13 +196,6 @@ nb::tuple combined(const In<int64_t>& a_start, const In<int64_t>& a_end, const I
   return taken(set);
 }
 
-int64_t shared(const In<int64_t>& a_start, const In<int64_t>& a_end, const In<int64_t>& b_start,
-               const In<int64_t>& b_end) {
-  const Intervals a = intervals_of(a_start, a_end), b = intervals_of(b_start, b_end);
-  const nb::gil_scoped_release released;
-  return a.size < b.size ? shared_length(b, a) : shared_length(a, b);
-}
-
 Out<int64_t> paired_calls(const std::vector<AnyArray>& keys, const In<int64_t>& start_ns,
                           const In<int64_t>& rows, size_t calls) {
   size_t size = 0;
@@ -307,7 +300,6 @@ void add_arrays(nb::module_& m) {
   m.def("intersection_of", &combined<intersection_of>, "a_start"_a, "a_end"_a, "b_start"_a,
         "b_end"_a);
   m.def("difference_of", &combined<difference_of>, "a_start"_a, "a_end"_a, "b_start"_a, "b_end"_a);
-  m.def("shared_length", &shared, "a_start"_a, "a_end"_a, "b_start"_a, "b_end"_a);
   m.def("calls_of_ops", &paired_calls, "keys"_a, "start_ns"_a, "rows"_a, "calls"_a);
   m.def(
       "callers_of",

@@ -10,6 +10,7 @@
 
 #include "alike.h"
 #include "array_arguments.h"
+#include "interval_sets.h"
 #include "lane_sweep.h"
 #include "number_sort.h"
 #include "sized_column.h"
@@ -118,6 +119,17 @@ std::vector<int64_t> lengths(const In<uint8_t>& code, const In<int64_t>& start,
   return total;
 }
 
+int64_t shared(const In<int64_t>& a_start, const In<int64_t>& a_end, const In<int64_t>& b_start,
+               const In<int64_t>& b_end) {
+  if (a_start.size() != a_end.size() || b_start.size() != b_end.size()) {
+    throw nb::value_error("starts and ends differ in length");
+  }
+  const Intervals a{a_start.data(), a_end.data(), a_start.size()};
+  const Intervals b{b_start.data(), b_end.data(), b_start.size()};
+  const nb::gil_scoped_release released;
+  return a.size < b.size ? shared_length(b, a) : shared_length(a, b);
+}
+
 Out<int64_t> sorted(const In<int64_t>& values) {
   constexpr uint64_t kSign = uint64_t{1} << 63;
   Column<uint64_t> numbers = sized_column<uint64_t>(values.size());
@@ -156,6 +168,7 @@ void add_lanes(nb::module_& m) {
   m.def("group_rows", &grouped, "code"_a, "count"_a);
   m.def("flagged_rows", &flagged, "code"_a, "flags"_a);
   m.def("lengths_by_code", &lengths, "code"_a, "start"_a, "end"_a, "count"_a);
+  m.def("shared_length", &shared, "a_start"_a, "a_end"_a, "b_start"_a, "b_end"_a);
   m.def("sorted_numbers", &sorted, "values"_a);
   m.def("in_order", &in_order, "first"_a, "second"_a = nb::none());
 }
