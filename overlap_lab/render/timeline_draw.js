@@ -120,7 +120,8 @@ class Painter {
     let edges = 0;
     for (const series of row.row.series) {
       if (this.hidden.has(series.entry)) continue;
-      const least = series.entry.startsWith("blocked") ? LEAST_OF_WAITS : LEAST_SHARE;
+      const room = 0.95 / row.row.series.length; // all colours of a pixel have their place above each other
+      const least = Math.min(series.entry.startsWith("blocked") ? LEAST_OF_WAITS : LEAST_SHARE, room);
       context.fillStyle = this.data.colours[series.entry];
       binned(series, view, layout.width, (i, x, w) => {
         const apart = w > 4 && edges++ < MOST_EDGES ? 1 : 0; // touching neighbours stay two

@@ -198,3 +198,32 @@ def test_a_hostile_name_stays_text_and_the_browser_has_no_complaint(tab: Tab) ->
     assert HOSTILE in tab.value("overlapTimeline.picked.innerText")
     assert tab.value("document.querySelectorAll('img').length") == 0
     assert tab.complaints == []
+
+
+def test_every_colour_of_a_crowded_pixel_is_seen(tab: Tab) -> None:
+    seen = tab.value(
+        """(() => {
+          const timeline = overlapTimeline;
+          const painter = timeline.painter;
+          const { colours } = timeline.data;
+          const entries = Object.keys(colours).filter((entry) => entry.startsWith('idle'));
+          const many = (at) => {
+            const start = Float64Array.from({ length: 400 }, (_, i) => i * 40 + at * 5);
+            return { entry: entries[at], base: 0, start, end: start.map((one) => one + 4),
+                     covered: Float64Array.from({ length: 401 }, (_, i) => i * 4), name: new Uint8Array(400) };
+          };
+          const series = entries.map((_, at) => many(at));
+          const row = { y: 0, height: 20, row: { series }, panel: null, label: 'idle' };
+          painter.drawRow(row, { t0: 0, t1: 16000 * painter.layout.width / 4 });
+          const ratio = window.devicePixelRatio;
+          const data = painter.context.getImageData((painter.layout.left + 1) * ratio, 0, 1, 20 * ratio).data;
+          const found = new Set();
+          for (let at = 0; at < data.length; at += 4) {
+            const parts = [...data.slice(at, at + 3)].map((one) => one.toString(16).padStart(2, '0'));
+            found.add('#' + parts.join(''));
+          }
+          timeline.draw();
+          return entries.filter((entry) => !found.has(colours[entry].toLowerCase()));
+        })()"""
+    )
+    assert seen == []
