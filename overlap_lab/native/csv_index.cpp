@@ -22,8 +22,7 @@ uint64_t running_parity(uint64_t bits) {
 class Indexer {
  public:
   Indexer(const char* text, size_t size, bool last, CsvIndex& found)
-      : text_(text),
-        size_(size),
+      : walk_(text, size, last),
         last_(last),
         found_(found),
         separator_(found.separators.data() + 1),
@@ -57,7 +56,7 @@ class Indexer {
     closed_ = closes >> 63;
     may_open_ = (ends | closes) >> 63;
     write(ends & wanted, masks.line & ~inside & wanted);
-    if ((masks.rare & wanted) != 0) check();
+    if ((masks.rare & wanted) != 0) found_.clean &= walk_.sound(at_, at_ + kBlock, /*zeros=*/false);
   }
 
   void write(uint64_t ends, uint64_t lines) {
@@ -72,25 +71,12 @@ class Indexer {
     }
   }
 
-  void check() {
-    const size_t upto = std::min(at_ + kBlock, size_);
-    checked_ = std::max(checked_, at_);
-    while (checked_ < upto) {
-      const size_t length = utf8_length(text_ + checked_, size_ - checked_);
-      const bool cut = length == kUtf8Cut;
-      if (length == 0 || text_[checked_] == '\0' || (cut && last_)) found_.clean = false;
-      checked_ = length == 0 || cut ? size_ : checked_ + length;
-    }
-  }
-
-  const char* text_;
-  size_t size_;
+  Utf8Walk walk_;
   bool last_;
   CsvIndex& found_;
   int32_t* separator_;
   uint32_t* line_;
   size_t at_ = 0;
-  size_t checked_ = 0;
   uint64_t inside_ = 0;    // all bits where a quote is open
   uint64_t closed_ = 0;    // 1 where the byte before was a quote that closes
   uint64_t may_open_ = 1;  // 1 where a quote may open a field

@@ -36,7 +36,11 @@ uint64_t running_parity(uint64_t bits) {
 class Scan {
  public:
   Scan(const char* text, size_t size, bool last, Structure& found)
-      : text_(text), size_(size), last_(last), found_(found), quote_(found.quotes.data()) {}
+      : text_(text),
+        size_(size),
+        walk_(text, size, last),
+        found_(found),
+        quote_(found.quotes.data()) {}
 
   void blocks(const Masks* masks, size_t count) {
     for (size_t i = 0; i < count; ++i, at_ += kBlock) block(masks[i]);
@@ -57,7 +61,7 @@ class Scan {
       check(masks.control & inside, escaped & inside);
     }
     in_string_ ^= __builtin_parityll(quotes) != 0;
-    if (masks.high != 0) check_utf8();
+    if (masks.high != 0) found_.utf8 &= walk_.sound(at_, at_ + kBlock, /*zeros=*/true);
   }
 
   /// Bytes behind a backslash that is not escaped itself.
@@ -92,24 +96,12 @@ class Scan {
     return std::all_of(text_ + at + 1, text_ + at + 1 + digits, is_hex);
   }
 
-  void check_utf8() {
-    const size_t upto = std::min(at_ + kBlock, size_);
-    checked_ = std::max(checked_, at_);
-    while (checked_ < upto) {
-      const size_t length = utf8_length(text_ + checked_, size_ - checked_);
-      const bool cut = length == kUtf8Cut;
-      if (length == 0 || (cut && last_)) found_.utf8 = false;
-      checked_ = length == 0 || cut ? size_ : checked_ + length;
-    }
-  }
-
   const char* text_;
   size_t size_;
-  bool last_;
+  Utf8Walk walk_;
   Structure& found_;
   uint32_t* quote_;
   size_t at_ = 0;
-  size_t checked_ = 0;
   bool in_string_ = false;
   bool escape_open_ = false;
 };

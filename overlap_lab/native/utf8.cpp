@@ -1,5 +1,6 @@
 #include "utf8.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace overlap_native {
@@ -81,6 +82,18 @@ size_t utf8_length(const char* text, size_t size) {
     if ((bytes[i] & 0xc0) != 0x80) return 0;
   }
   return lead.length;
+}
+
+bool Utf8Walk::sound(size_t begin, size_t end, bool zeros) {
+  bool sound = true;
+  at_ = std::max(at_, begin);
+  for (end = std::min(end, size_); at_ < end;) {
+    const size_t length = utf8_length(text_ + at_, size_ - at_);
+    const bool cut = length == kUtf8Cut;
+    if (length == 0 || (cut && last_) || (!zeros && text_[at_] == '\0')) sound = false;
+    at_ = length == 0 || cut ? size_ : at_ + length;
+  }
+  return sound;
 }
 
 void append_utf8(std::string& to, uint32_t code) {
