@@ -210,7 +210,8 @@ def test_every_colour_of_a_crowded_pixel_is_seen(tab: Tab) -> None:
           const many = (at) => {
             const start = Float64Array.from({ length: 400 }, (_, i) => i * 40 + at * 5);
             return { entry: entries[at], base: 0, start, end: start.map((one) => one + 4),
-                     covered: Float64Array.from({ length: 401 }, (_, i) => i * 4), name: new Uint8Array(400) };
+                     covered: Float64Array.from({ length: 401 }, (_, i) => i * 4),
+                     name: new Uint8Array(400) };
           };
           const series = entries.map((_, at) => many(at));
           const row = { y: 0, height: 20, row: { series }, panel: null, label: 'idle' };
