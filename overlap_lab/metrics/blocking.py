@@ -6,20 +6,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from overlap_lab import native
 from overlap_lab.columns import (
     Ints,
     Rows,
+    gather,
     largest_of_each,
     smallest_of_each,
     sum_of_each,
 )
-from overlap_lab.intervals import clip, length, union
+from overlap_lab.intervals import clip
 from overlap_lab.metrics.catalog import measurement
 from overlap_lab.metrics.context import Context, Window
-from overlap_lab.metrics.ops import grouped
 from overlap_lab.metrics.waits import REASONS
 from overlap_lab.report import Measurement
-from overlap_lab.schema import ABSENT, ABSENT_PROCESS, Api
+from overlap_lab.schema import ABSENT, ABSENT_PROCESS, EARLIEST_NS, LATEST_NS, LONGEST_NS, Api
 
 __all__ = ["host_blocking", "host_threads", "threads_by_tag"]
 
@@ -110,13 +111,10 @@ def _inside(context: Context, calls: Rows) -> Rows:
 
 def _unions(context: Context, calls: Rows, size: int) -> Ints:
     """Per thread the time that its calls cover together."""
-    total = np.zeros(size, np.int64)
-    rows = context.links.host[calls]
-    start, end = clip(context.trace.start_ns[rows], context.trace.end_ns[rows], context.window)
-    thread = context.links.host_thread[calls]
-    for mine in grouped(thread):
-        total[thread[mine[0]]] = length(union(start[mine], end[mine]))
-    return total
+    rows, thread = context.links.host[calls], context.links.host_thread[calls]
+    start, end = gather(context.trace.start_ns, rows), gather(context.trace.end_ns, rows)
+    limits = context.window or (EARLIEST_NS, LATEST_NS + LONGEST_NS)
+    return np.array(native.busy_by_place(start, end, thread, size, *limits), np.int64)
 
 
 def _spans(context: Context, calls: Rows, size: int) -> Ints:
