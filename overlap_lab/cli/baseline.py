@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from overlap_lab.cli.files import add_store_argument
 from overlap_lab.errors import BrokenBaseline, UsageError
+from overlap_lab.render.names import printable
 
 if TYPE_CHECKING:
     from overlap_lab.compare.baseline_store import Saved
@@ -75,7 +76,7 @@ def _save(arguments: argparse.Namespace, store: Path) -> int:
     commit = commit_of(Path.cwd()) if arguments.commit is None else arguments.commit
     traces = [load(path) for path in arguments.traces]
     saved = save(store, baseline_of(arguments.name, traces, commit=commit, tags=arguments.tag))
-    print(f"wrote {saved.path}")
+    print(f"wrote {printable(str(saved.path))}")
     return 0
 
 
@@ -125,7 +126,7 @@ def _prune(arguments: argparse.Namespace, store: Path) -> int:
         remove(store, gone)
     word = "would remove" if arguments.dry_run else "removed"
     for one in gone:
-        print(f"{word} {one.path}")
+        print(f"{word} {printable(str(one.path))}")
     print(f"{word} {len(gone)} of {len(every)} baselines")
     return 0
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from overlap_lab.cli.interrupts import interrupts_left_to_program
 from overlap_lab.errors import CaptureError, UsageError
+from overlap_lab.render.names import printable
 
 if TYPE_CHECKING:
     from overlap_lab.capture.overhead import Overhead
@@ -72,12 +73,12 @@ def run(arguments: argparse.Namespace) -> int:
     with interrupts_left_to_program():
         code, paths = _recorded(arguments, backend, Path(arguments.out))
     for path in paths:
-        print(f"wrote {path}")
+        print(f"wrote {printable(str(path))}")
     if arguments.convert and paths:
         from overlap_lab.capture.rocprofv3 import convert
 
         for path in convert(paths, arguments.out, to=arguments.convert):
-            print(f"wrote {path}")
+            print(f"wrote {printable(str(path))}")
     return code
 
 

@@ -17,6 +17,7 @@ from overlap_lab.cli.files import refuse_to_overwrite
 from overlap_lab.cli.progress import waiting_for
 from overlap_lab.errors import UsageError
 from overlap_lab.export import TARGETS, export_trace, suffix_of
+from overlap_lab.render.names import printable
 
 __all__ = ["prepare_parser", "run"]
 
@@ -43,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         trace = load(inputs[0])
         meter.now(f"writing {len(trace):,} rows of")
         written = export_trace(trace, target, to=arguments.to, force=arguments.force)
-    print(f"wrote {written}")
+    print(f"wrote {printable(str(written))}")
     return 0
 
 

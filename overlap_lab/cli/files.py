@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from overlap_lab.errors import UsageError
+from overlap_lab.render.names import printable
 from overlap_lab.whole_file import write_whole
 
 __all__ = ["STDOUT", "add_output_arguments", "add_store_argument", "refuse_to_overwrite", "write_text"]
@@ -59,4 +60,4 @@ def write_text(path: str, text: str, *, force: bool) -> None:
         write_whole(Path(path), text + "\n")
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
-    print(f"wrote {path}")
+    print(f"wrote {printable(path)}")

@@ -23,6 +23,7 @@ from overlap_lab.cli.files import refuse_to_overwrite
 from overlap_lab.cli.reports import runs_at
 from overlap_lab.cli.window import parse_window
 from overlap_lab.errors import UsageError
+from overlap_lab.render.names import printable
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         _write_timeline(arguments)
     else:
         write_figure(_figure(arguments), Path(arguments.output))
-    print(f"wrote {arguments.output}")
+    print(f"wrote {printable(arguments.output)}")
     return 0
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from overlap_lab.cli.files import refuse_to_overwrite
 from overlap_lab.cli.progress import waiting_for
 from overlap_lab.errors import UsageError
+from overlap_lab.render.names import printable
 
 if TYPE_CHECKING:
     from overlap_lab.compare import Comparison
@@ -54,8 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise UsageError(f"{arguments.output}: cannot be written: {error.strerror or error}") from error
     for section in sections:
-        print(f"{section.title}: {section.report.verdict}")
-    print(f"wrote {arguments.output}")
+        print(printable(f"{section.title}: {section.report.verdict}"))
+    print(f"wrote {printable(arguments.output)}")
     return 0
 
 

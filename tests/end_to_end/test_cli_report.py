@@ -41,3 +41,19 @@ def test_what_cannot_be_done_is_one_line_and_nothing_is_overwritten(tmp_path: Pa
         assert done.stderr.count("\n") == 1
     assert "no event" in nowhere.stderr
     assert not (tmp_path / "x.html").exists()
+
+
+def test_no_name_recolours_the_terminal(tmp_path: Path) -> None:
+    trace = write_small_trace(tmp_path / "trace\x1b[31m.json")
+    page = tmp_path / "page\x1b[31m.html"
+    for done in (
+        overlap_lab("report", trace, "-o", page),
+        overlap_lab("plot", "timeline", trace, "-o", page, "--force"),
+        overlap_lab("export", trace, "--to", "csv", "-o", page, "--force"),
+        overlap_lab("baseline", "save", trace, "--store", tmp_path / "store\x1b[31m"),
+        overlap_lab("compare", trace, trace, "--json", page, "--force"),
+    ):
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "\x1b" not in done.stdout
+        assert r"wrote " in done.stdout
+        assert r"\x1b[31m" in done.stdout
