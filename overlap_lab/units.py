@@ -11,6 +11,8 @@ __all__ = ["format_ns", "parse_ns"]
 
 _NS_PER_UNIT = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _SCALES = (("s", 10**9), ("ms", 10**6), ("us", 10**3))
+_LONGEST_NS = 10**100
+"""Far beyond every clock, and a float can still hold it."""
 _TEXT = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s)?\s*")
 
 
@@ -25,6 +27,8 @@ def parse_ns(text: str) -> int:
         raise UsageError(f"{text!r} is not a time; write for example 250us, 1.5ms or 3s")
     unit = (match[2] or "ns").replace("µ", "u")
     value = Decimal(match[1]) * _NS_PER_UNIT[unit]
+    if abs(value) >= _LONGEST_NS:
+        raise UsageError(f"{text[:40]!r} is longer than any trace")
     if value != value.to_integral_value():
         raise UsageError(f"{text!r} is finer than a nanosecond")
     return int(value)

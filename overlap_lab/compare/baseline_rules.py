@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from overlap_lab.compare.budget import Per, written
+from overlap_lab.compare.budget import Per, number_within, written
 from overlap_lab.errors import UsageError
 from overlap_lab.metrics.catalog import DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, entry
 from overlap_lab.report import Better
@@ -101,7 +101,7 @@ def parse_baseline_rule(text: str) -> BaselineRule:
 
 def _share(text: str, amount: str) -> float:
     try:
-        return float(amount) / 100
+        return number_within(float(amount) / 100)
     except ValueError:
         raise UsageError(f"{text!r}: {amount}% is no share; write for example 10%") from None
 
@@ -112,7 +112,7 @@ def _amount(text: str, amount: str, unit: str) -> int | float:
             if re.fullmatch(r"[0-9.]*[1-9][0-9.]*", amount):
                 raise UsageError(f"{text!r}: a time needs its unit, as in {amount}us, or % for a share")
             return parse_ns(amount)
-        return int(amount) if unit == "count" else float(amount)
+        return number_within(int(amount) if unit == "count" else float(amount))
     except ValueError:
         words = "a whole number" if unit == "count" else "a number such as 0.02"
         raise UsageError(f"{text!r}: {amount!r} is neither {words} nor a share such as 10%") from None

@@ -21,13 +21,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from overlap_lab.errors import UsageError
 from overlap_lab.metrics.catalog import DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, STREAM_TAGS, entry
 from overlap_lab.units import format_ns, parse_ns
 
-__all__ = ["Allowance", "Budget", "Per", "Relation", "Rule", "parse_allowance", "parse_rule", "read_budget"]
+__all__ = [
+    "Allowance",
+    "Budget",
+    "Per",
+    "Relation",
+    "Rule",
+    "number_within",
+    "parse_allowance",
+    "parse_rule",
+    "read_budget",
+]
 
 _TAGS: Final = (*HOST_TAGS, *DEVICE_TAGS, *STREAM_TAGS, *QUALITY_TAGS)
 _WINDOWED: Final = (
@@ -46,12 +56,14 @@ _RULE: Final = re.compile(
     \s*(?P<relation><=|>=|==|=|<|>)\s*
     "?(?P<limit>[-+.\w%\ µ]+?)"?
     (?:\s+in\s+range\s+(?:"(?P<range>[^"]+)"|(?P<bare>\S+)))?
-    (?:\s+on\s+device\s+(?P<device>\d+))?
-    (?:\s+on\s+thread\s+(?P<thread>\d+))?\s*""",
+    (?:\s+on\s+device\s+(?P<device>\d{1,5}))?
+    (?:\s+on\s+thread\s+(?P<thread>\d{1,19}))?\s*""",
     re.VERBOSE,
 )
 _WAIT: Final = re.compile(r"""\s*"?(?P<call>[^"]+?)"?(?:\s+in\s+"(?P<range>[^"]+)")?\s*""")
 _LARGEST: Final = 1 << 20
+_BEYOND: Final = 1 << 63
+_Number = TypeVar("_Number", int, float)
 
 
 class Relation(StrEnum):
@@ -144,6 +156,13 @@ def written(value: float, unit: str) -> str:
     return f"{value:g}"
 
 
+def number_within(value: _Number) -> _Number:
+    """The number, if a measure can have it. Raises ValueError for nan, infinity, and 2^63 and beyond."""
+    if not -_BEYOND < value < _BEYOND:
+        raise ValueError
+    return value
+
+
 def parse_rule(text: str) -> Rule:
     """A rule from text such as `drain/count = 0` or `host/blocked per step < 50us`.
 
@@ -185,9 +204,9 @@ def _limit(text: str, limit: str, unit: str) -> int | float:
                 raise UsageError(f"{text!r}: a time needs its unit, as in {limit.strip()}us")
             return parse_ns(limit)
         if unit == "count":
-            return int(limit)
+            return number_within(int(limit))
         share = limit.strip().endswith("%")
-        return float(limit.strip().rstrip("%")) / (100 if share else 1)
+        return number_within(float(limit.strip().rstrip("%")) / (100 if share else 1))
     except ValueError:
         words = "a whole number" if unit == "count" else "a ratio such as 0.95 or 95%"
         raise UsageError(f"{text!r}: the limit {limit.strip()!r} is not {words}") from None
@@ -236,11 +255,13 @@ def read_budget(path: str | Path) -> Budget:
 def _content(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
-            text = file.read(_LARGEST)
+            text = file.read(_LARGEST + 1)
+        if len(text) > _LARGEST:
+            raise UsageError(f"{path}: is larger than {_LARGEST >> 20} MiB, which no budget is")
         return tomllib.loads(text.decode())
     except OSError as error:
         raise UsageError(f"{path}: the budget cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # bad UTF-8, bad TOML, a number of 5000 digits
         raise UsageError(f"{path}: is not TOML: {error}") from None
 
 

@@ -89,3 +89,9 @@ def test_a_negative_time_prints_as_its_opposite_with_a_sign(value_ns: int) -> No
 )
 def test_three_digits_are_enough_for_a_person(value_ns: int, text: str) -> None:
     assert format_ns(value_ns) == text
+
+
+@pytest.mark.parametrize("text", ["9" * 5000, "1" + "0" * 400 + "s", "-" + "9" * 5000])
+def test_a_time_longer_than_any_trace_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="longer than any trace"):
+        parse_ns(text)

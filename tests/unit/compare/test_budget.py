@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from overlap_lab.compare.baseline_rules import parse_baseline_rule
 from overlap_lab.compare.budget import (
     Allowance,
     Per,
@@ -177,4 +178,48 @@ def test_a_budget_of_other_bytes_is_no_toml(tmp_path: Path) -> None:
     path = tmp_path / "b.toml"
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match="is not TOML"):
+        read_budget(path)
+
+
+NINES = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"drain/count < 1{'0' * 400}",
+        f"drain/count < {NINES}",
+        f"host/blocked < {NINES}s",
+        f"drain/count = 0 on device {NINES}",
+        f"host/blocked < 1s on thread {NINES}",
+        "overlap/ratio > nan",
+        "overlap/ratio > inf",
+        "overlap/ratio > 1e999",
+    ],
+)
+def test_a_limit_that_no_measure_reaches_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_rule(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"drain/count:1{'0' * 400}", f"host/blocked:{NINES}s", "overlap/ratio:1e999", "host/blocked:1e999%"],
+)
+def test_an_amount_that_no_measure_reaches_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_baseline_rule(text)
+
+
+def test_a_budget_with_an_endless_number_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "overlap.toml"
+    path.write_text(f"rules = [{NINES}]\n")
+    with pytest.raises(UsageError, match="is not TOML"):
+        read_budget(path)
+
+
+def test_a_budget_is_never_read_in_part(tmp_path: Path) -> None:
+    path = tmp_path / "overlap.toml"
+    path.write_text("rules = ['drain/count = 0']\n" + "#" * (1 << 20) + "\nforeign = 1\n")
+    with pytest.raises(UsageError, match="larger than 1 MiB"):
         read_budget(path)
