@@ -183,8 +183,13 @@ def drains_table(drains: Mapping[str, int]) -> Table:
 
 def _kept_source(source: Mapping[str, object]) -> dict[str, object]:
     settings, metadata = source.get("settings"), source.get("metadata")
+    devices = source.get("devices")
     kept = {key: source.get(key) for key in _KEPT_SOURCE}
     return kept | {
+        "devices": {
+            number: str(name)[:_LONGEST]
+            for number, name in (devices.items() if isinstance(devices, dict) else ())
+        },
         "settings": {key: settings.get(key) for key in _KEPT_SETTINGS} if isinstance(settings, dict) else {},
         "metadata": {
             str(key)[:_LONGEST]: str(value)[:_LONGEST]

@@ -37,6 +37,8 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][\w.+-]{0,79}", re.ASCII)
 _FILE: Final = re.compile(r"(?P<number>\d{4,12})_(?P<name>[A-Za-z0-9][\w.+-]{0,79})\.json", re.ASCII)
 _LOCK: Final = ".lock"
 _SHOWN: Final = 8
+_DIGITS: Final = 12
+_LONGEST: Final = 500
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -95,6 +97,9 @@ def save(store: Path, baseline: Baseline) -> Saved:
     Several processes may save at once; each gets a number of its own.
     """
     name, machine = check_name(baseline.name), baseline.machine.id
+    long = max((baseline.commit, *baseline.tags), key=len)
+    if len(long) > _LONGEST:
+        raise UsageError(f"baseline {name}: {long[:40]!r}...: a tag or commit has at most {_LONGEST} letters")
     text = baseline_to_json(baseline)
     if len(text) > LARGEST:
         raise UsageError(
@@ -129,7 +134,8 @@ def named(store: Path, name: str | None) -> list[Saved]:
     if name is None:
         return every
     found = [one for one in every if one.name == name] or [one for one in every if name in one.read().tags]
-    return found or [one for one in every if name.isdecimal() and one.number == int(name)]
+    is_number = name.isdecimal() and len(name) <= _DIGITS
+    return found or [one for one in every if is_number and one.number == int(name)]
 
 
 def nowhere(store: Path, name: str | None) -> UsageError:

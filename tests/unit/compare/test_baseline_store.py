@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,3 +140,23 @@ def test_content_that_cannot_be_is_refused(path: tuple[str | int, ...], value: o
     with pytest.raises(BrokenBaseline) as caught:
         baseline_from_json(json.dumps(whole).encode(), where="here")
     assert why in str(caught.value)
+
+
+def test_an_endless_number_names_nothing(tmp_path: Path) -> None:
+    overlap_lab.save_baseline("main", trace(), store=tmp_path)
+    assert [one.name for one in named(tmp_path, "1")] == ["main"]
+    assert named(tmp_path, "9" * 5000) == []
+
+
+def test_what_could_not_be_read_again_is_not_stored(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="at most 500 letters"):
+        overlap_lab.save_baseline("main", trace(), store=tmp_path, tags=["x" * 2000])
+    assert saved_in(tmp_path) == []
+
+
+def test_a_device_with_an_endless_name_is_stored_and_read_again(tmp_path: Path) -> None:
+    long = steps_of([10] * 12, metadata={"cpu": "one"})
+    source = replace(long.source, devices={0: "G" * 100_000})
+    renamed = replace(long, source=source)
+    overlap_lab.save_baseline("main", renamed, store=tmp_path)
+    assert len(overlap_lab.find_baseline("main", renamed, store=tmp_path)) == 1
