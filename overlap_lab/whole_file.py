@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import uuid
 from collections.abc import Iterator
@@ -28,7 +29,14 @@ def whole_file(path: Path) -> Iterator[RawIOBase]:
 
     Written beside `path`, flushed to the disk, and renamed: a reader sees the old content or the new.
     """
-    target = path.resolve()  # a link stays one
+    try:
+        target = path.resolve()  # a link stays one
+    except RuntimeError:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
+    if target.exists() and not target.is_file():  # a device or pipe is written to, and never replaced
+        with _Written(os.open(target, os.O_WRONLY), to_disk=False) as stream:
+            yield stream
+        return
     part = target.with_name(f".{uuid.uuid4().hex}.part")
     with cleaned_up():
         try:
@@ -66,7 +74,8 @@ def cleaned_up() -> Iterator[None]:
 class _Written(RawIOBase):
     """A file of which every write is whole, and can be interrupted between its pieces."""
 
-    def __init__(self, handle: int) -> None:
+    def __init__(self, handle: int, *, to_disk: bool = True) -> None:
+        self._to_disk = to_disk
         self._handle = handle
         self._unsynced = 0
         self._size = 0
@@ -85,7 +94,7 @@ class _Written(RawIOBase):
             at += written
             self._size += written
             self._unsynced += written
-            if self._unsynced >= _UNSYNCED:
+            if self._to_disk and self._unsynced >= _UNSYNCED:
                 self.sync()
         return at
 
