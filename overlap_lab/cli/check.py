@@ -22,7 +22,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from overlap_lab.cli.files import STDOUT, add_store_argument, refuse_to_overwrite, write_text
+from overlap_lab.cli.files import (
+    STDOUT,
+    add_store_argument,
+    refuse_one_file_twice,
+    refuse_to_overwrite,
+    write_text,
+)
 from overlap_lab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -84,6 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     outputs = {name: getattr(arguments, name) for name in _OUTPUTS if getattr(arguments, name) is not None}
     if list(outputs.values()).count(STDOUT) > 1:
         raise UsageError("only one result can go to standard output; name files for the others")
+    refuse_one_file_twice(outputs.values())
     for path in outputs.values():
         refuse_to_overwrite(path, force=arguments.force)
     found = _checked(arguments, budget, rules)

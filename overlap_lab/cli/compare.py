@@ -20,7 +20,13 @@ from __future__ import annotations
 import argparse
 import sys
 
-from overlap_lab.cli.files import STDOUT, add_output_arguments, refuse_to_overwrite, write_text
+from overlap_lab.cli.files import (
+    STDOUT,
+    add_output_arguments,
+    refuse_one_file_twice,
+    refuse_to_overwrite,
+    write_text,
+)
 from overlap_lab.cli.reports import runs_at
 from overlap_lab.cli.screen import colour_of, width_of
 from overlap_lab.errors import UsageError
@@ -62,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.json == STDOUT and arguments.markdown == STDOUT:
         raise UsageError("--json - and --markdown -: only one of them can have standard output")
+    refuse_one_file_twice(path for path in (arguments.json, arguments.markdown) if path is not None)
     for path in (arguments.json, arguments.markdown):
         refuse_to_overwrite(path, force=arguments.force)
     left, right = map(runs_at, _sides(arguments))

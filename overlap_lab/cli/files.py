@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,14 @@ from overlap_lab.errors import UsageError
 from overlap_lab.render.names import printable
 from overlap_lab.whole_file import write_whole
 
-__all__ = ["STDOUT", "add_output_arguments", "add_store_argument", "refuse_to_overwrite", "write_text"]
+__all__ = [
+    "STDOUT",
+    "add_output_arguments",
+    "add_store_argument",
+    "refuse_one_file_twice",
+    "refuse_to_overwrite",
+    "write_text",
+]
 
 STDOUT: Final = "-"
 
@@ -48,6 +56,16 @@ def refuse_to_overwrite(path: str | None, *, force: bool) -> None:
         raise UsageError(f"{path}: cannot be written: there is no folder {folder}")
     if not os.access(path if Path(path).exists() else folder, os.W_OK):
         raise UsageError(f"{path}: cannot be written: permission denied")
+
+
+def refuse_one_file_twice(paths: Iterable[str]) -> None:
+    """Raise where a second result would overwrite the first; standard output is looked at elsewhere."""
+    seen: set[str] = set()
+    for path in paths:
+        real = os.path.realpath(path)
+        if path != STDOUT and real in seen and (Path(real).is_file() or not Path(real).exists()):
+            raise UsageError(f"{path}: named for two results; give each a file of its own")
+        seen.add(real)
 
 
 def write_text(path: str, text: str, *, force: bool) -> None:

@@ -119,3 +119,16 @@ def test_a_trace_without_device_records_passes_no_budget(tmp_path: Path) -> None
     assert done.returncode == 1
     assert "NO VALUE" in done.stdout
     assert "no device records" in done.stdout
+
+
+def test_one_file_cannot_hold_two_results(tmp_path: Path) -> None:
+    trace = write_small_trace(tmp_path / "trace.json")
+    twice = tmp_path / "out"
+    for done in (
+        checked(trace, "--rule", "drain/count = 0", "--json", twice, "--sarif", twice, "--force"),
+        overlap_lab("compare", trace, trace, "--json", twice, "--markdown", twice, "--force"),
+    ):
+        assert done.returncode == 2
+        assert "named for two results" in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert not twice.exists()
