@@ -60,7 +60,7 @@ _RULE: Final = re.compile(
     (?:\s+on\s+thread\s+(?P<thread>\d{1,19}))?\s*""",
     re.VERBOSE,
 )
-_WAIT: Final = re.compile(r"""\s*"?(?P<call>[^"]+?)"?(?:\s+in\s+"(?P<range>[^"]+)")?\s*""")
+_WAIT: Final = re.compile(r"""\s*"?(?P<call>[^"]+?)"?(?:\s+in\s+(?:range\s+)?"(?P<range>[^"]+)")?\s*""")
 _LARGEST: Final = 1 << 20
 _BEYOND: Final = 1 << 63
 _Number = TypeVar("_Number", int, float)
@@ -130,7 +130,8 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Waits that no rule counts: by call, framework op or frame (with * and ?), maybe in one range only."""
+    """Waits that no rule counts: by call, or any framework op or Python frame around it (with * and ?), maybe
+    only inside ranges of a name."""
 
     call: str
     reason: str

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from overlap_lab.analyze import measurements_of, report_and_context
+from overlap_lab.compare.allowances import AllowedCalls
 from overlap_lab.compare.budget import Allowance, Budget, Per, Rule
 from overlap_lab.compare.certain import chance_words, that_drained, unsure_waits
 from overlap_lab.compare.checked import Check, Checked, Culprit, Outcome
@@ -20,10 +21,8 @@ from overlap_lab.compare.late import late_inside, late_synchronizes, late_words
 from overlap_lab.compare.samples import windows_of
 from overlap_lab.errors import UsageError
 from overlap_lab.metrics.context import Context, Window
-from overlap_lab.metrics.places import around_waits, lines_around_waits
 from overlap_lab.metrics.steps import range_windows, step_windows
 from overlap_lab.report import Measurement, Report
-from overlap_lab.schema import Kind
 from overlap_lab.trace import Trace
 
 __all__ = ["ABOUT_DRAINS", "ABOUT_WAITS", "check"]
@@ -67,17 +66,24 @@ class _Run:
     report: Report
     context: Context
     values: Mapping[_Key, Measurement]
+    whole: Context
+    """With the waits that are allowed."""
     allowances: Sequence[Allowance] = ()
     passed: tuple[tuple[int, int], ...] = ()
     """For each allowance how many waits it let pass, and for how many ns they blocked."""
     certain: dict[bool, tuple[Ints, _Run]] = field(default_factory=dict)
     """By whether it is about drains: the waits that may be chance, and the run without them."""
 
+    def late(self) -> Ints:
+        """Rows of synchronizes that came late and are not allowed; an allowed wait has waited all the same."""
+        return late_synchronizes(self.whole, self.allowances)
+
 
 def _prepared(trace: Trace, allowances: Sequence[Allowance]) -> _Run:
     report, context = report_and_context(trace)
     keep, passed = _not_allowed(context, allowances)
-    return replace(_with_waits(report, context, keep), allowances=allowances, passed=passed)
+    run = _with_waits(report, context, keep)
+    return replace(run, whole=context, allowances=allowances, passed=passed)
 
 
 def _with_waits(report: Report, context: Context, keep: Mask) -> _Run:
@@ -88,7 +94,7 @@ def _with_waits(report: Report, context: Context, keep: Mask) -> _Run:
         faults = [one for one in report.measurements if one.tag.startswith("quality/")]
         measured = (*measurements_of(context), *faults)
     values: dict[_Key, Measurement] = {(m.tag, tuple(sorted(m.scope.items()))): m for m in measured}
-    return _Run(report, context, values)
+    return _Run(report, context, values, context)
 
 
 def _not_allowed(
@@ -99,27 +105,13 @@ def _not_allowed(
     keep = np.ones(waits.row.size, np.bool_)
     if not allowances or keep.size == 0:
         return keep, tuple((0, 0) for _ in allowances)
-    calls = [context.trace.name_of(row) for row in waits.row.tolist()]
-    named: list[list[str] | list[str | None]] = [
-        calls,
-        around_waits(context, Kind.CPU_OP),
-        around_waits(context, Kind.PYTHON),
-        lines_around_waits(context),
-    ]
-    ranges = around_waits(context, Kind.RANGE)
+    calls = AllowedCalls(context, waits.row, waits.thread)
     passed = []
     for one in allowances:
-        hit = np.array([_allows(one, [names[at] for names in named], ranges[at]) for at in range(keep.size)])
-        hit &= keep
+        hit = keep & calls.by(one)
         keep &= ~hit
         passed.append((int(hit.sum()), int((waits.end[hit] - waits.counted_from[hit]).sum())))
     return keep, tuple(passed)
-
-
-def _allows(allowance: Allowance, names: Sequence[str | None], range_name: str | None) -> bool:
-    if allowance.range_name is not None and not fnmatch.fnmatchcase(range_name or "", allowance.range_name):
-        return False
-    return any(name is not None and fnmatch.fnmatchcase(name, allowance.call) for name in names)
 
 
 def _checked(rule: Rule, runs: Sequence[_Run], fewest: int) -> Checked:
@@ -141,7 +133,7 @@ def _checked(rule: Rule, runs: Sequence[_Run], fewest: int) -> Checked:
 
 def _unless_late(rule: Rule, result: Checked, runs: Sequence[_Run]) -> Checked:
     """UNDECIDED where a count of drains holds only because the host came late to its synchronizes."""
-    late = [late_synchronizes(run.context, run.allowances) for run in runs]
+    late = [run.late() for run in runs]
     if not any(rows.size for rows in late):
         return result
     counts = []

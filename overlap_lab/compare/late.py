@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Sequence
 
 import numpy as np
 
 from overlap_lab.columns import Ints, gather, is_one_of
+from overlap_lab.compare.allowances import AllowedCalls
 from overlap_lab.compare.budget import Allowance
 from overlap_lab.metrics.context import Context, Window
 from overlap_lab.schema import ABSENT, Api
@@ -21,20 +21,17 @@ def late_synchronizes(context: Context, allowances: Sequence[Allowance]) -> Ints
     """Rows of synchronizes that found their work done, and the device empty until more was enqueued.
 
     Only where something was enqueued for them since their thread last synchronized: else they would wait for
-    nothing on any machine. Calls whose name is allowed are left out.
+    nothing on any machine. Calls that are allowed are left out. `context` has all waits, allowed or not.
     """
     trace, links = context.trace, context.links
     call = context.waits.redundant
     call = call[is_one_of(gather(trace.api, links.host[call]), _SYNCHRONIZES)]
-    found = [one for one in call.tolist() if _came_late(context, one)]
-    rows = links.host[np.array(found, np.int64)]
-    allowed = [
-        any(
-            one.range_name is None and fnmatch.fnmatchcase(trace.name_of(row), one.call) for one in allowances
-        )
-        for row in rows.tolist()
-    ]
-    return np.asarray(rows[~np.array(allowed, np.bool_)], np.int64)
+    late = call[np.array([_came_late(context, one) for one in call.tolist()], np.bool_)]
+    rows = np.asarray(gather(links.host, late), np.int64)
+    if not allowances or not rows.size:
+        return rows
+    allowed = AllowedCalls(context, rows, gather(links.host_thread, late)).by_any(allowances)
+    return rows[~allowed]
 
 
 def _came_late(context: Context, call: int) -> bool:

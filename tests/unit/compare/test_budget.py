@@ -104,6 +104,7 @@ def test_an_allowance_names_the_wait_the_range_and_why() -> None:
         "aten::item", "printed", "logging"
     )
     assert parse_allowance("hipMemcpy", "start-up") == Allowance("hipMemcpy", "start-up")
+    assert parse_allowance('hipMemcpy in range "a b"', "x") == Allowance("hipMemcpy", "x", "a b")
     assert str(parse_allowance("a", "b")) == "a: b"
 
 

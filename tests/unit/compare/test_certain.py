@@ -219,6 +219,44 @@ def test_an_allowed_synchronize_may_come_late() -> None:
     assert check(trace, budget).outcome is Outcome.FINE
 
 
+LATE = """
+    host   1 |OOOOOOOOOOOOO
+    host   1 |.o....oo.o...
+    host   1 |L......S..L..
+    stream 0 |.KKKK......KK
+"""
+
+
+@pytest.mark.parametrize(
+    ("allowed", "outcome"),
+    [
+        ('hipDevice* in "range 0"', Outcome.FINE),
+        ('hipDevice* in "range 2"', Outcome.FINE),
+        ('hipDevice* in "range 3"', Outcome.UNDECIDED),
+        ('hipFree in "range 0"', Outcome.UNDECIDED),
+    ],
+)
+def test_a_late_synchronize_is_allowed_in_any_range_around_it(allowed: str, outcome: Outcome) -> None:
+    trace = stepped(LATE, name="range {}")
+    budget = Budget((parse_rule("drain/count = 0"),), (parse_allowance(allowed, "once a day"),))
+    assert check(trace, budget).outcome is outcome
+
+
+def test_a_late_synchronize_is_allowed_by_a_frame_around_it() -> None:
+    trace = framed(
+        timeline("host   1 |......KKK....\nhost   1 |L......S..L..\nstream 0 |.KKKK......KK"), "a.py(7): f"
+    )
+    for allowed, outcome in (("a.py:7", Outcome.FINE), ("a.py:8", Outcome.UNDECIDED)):
+        budget = Budget((parse_rule("drain/count = 0"),), (parse_allowance(allowed, "once a day"),))
+        assert check(trace, budget).outcome is outcome
+
+
+def test_an_allowed_wait_has_waited_all_the_same() -> None:
+    """It drained the device, so that the synchronize after it had nothing to wait for."""
+    budget = Budget((parse_rule("drain/count = 0"),), (parse_allowance("hipDevice*", "once a day"),))
+    assert check(synchronized("L.ST..L", ".KK....K"), budget).outcome is Outcome.FINE
+
+
 @pytest.mark.parametrize(("stream", "outcome"), [(0, Outcome.UNDECIDED), (1, Outcome.FINE)])
 def test_only_what_was_enqueued_on_its_own_stream_could_have_held_it_up(
     stream: int, outcome: Outcome
