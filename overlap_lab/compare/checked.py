@@ -50,8 +50,13 @@ class Culprit:
     @property
     def frame(self) -> Frame | None:
         """The innermost place in the user's own files, else in any file."""
-        frames = [frame for name in reversed(self.stack) if (frame := frame_in(name))]
+        frames = self.frames
         return next((frame for frame in frames if frame.is_own), next(iter(frames), None))
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The places in files, innermost first."""
+        return tuple(frame for name in reversed(self.stack) if (frame := frame_in(name)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,18 @@ from typing import Final
 __all__ = ["Frame", "frame_in"]
 
 _FRAME: Final = re.compile(r"(?P<file>[^<].*)\((?P<line>\d+)\)(?:: (?P<function>.*))?", re.DOTALL)
-_LIBRARY: Final = re.compile(r"torch/|.*(?:/|^)(?:(?:site|dist)-packages|lib/python3\.\d+)/", re.DOTALL)
-"""Where the files of others lie; torch.profiler leaves out what is in front of `torch/`."""
+_LIBRARY: Final = re.compile(
+    r"(?:torch|_pytest|pytest|pluggy|numpy)/"
+    r"|(?:contextlib|functools|runpy|threading)\.py"
+    r"|.*(?:/|^)(?:"
+    r"(?:site|dist)-packages/|lib(?:64)?/python3\.\d+/"
+    r"|hip_ext/(?:bench/)?\w+\.py|overlap_lab/(?:capture|cli|pytest_plugin)/|overlap_lab/__main__\.py"
+    r"|bin/(?:pytest|py\.test|torchrun|coverage|overlap-lab)$"
+    r")",
+    re.DOTALL,
+)
+"""Where the files of others lie; torch.profiler leaves out the folders of sys.path in front of a file. Ours
+are others' too, in a checkout as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +41,8 @@ class Frame:
 
     @property
     def is_own(self) -> bool:
-        """Whether the file is neither an installed package's nor of the standard library, by its path."""
+        """Whether the file is the user's, by its path: not of an installed package, of the standard library,
+        of hip_ext or of what started the program."""
         return _LIBRARY.match(self.file.replace("\\", "/")) is None
 
 

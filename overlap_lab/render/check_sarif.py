@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import PurePath
+import os
+from pathlib import Path, PurePath
 from typing import Any, Final
+from urllib.parse import quote
 
 from overlap_lab.compare.baseline_rules import BaselineRule
 from overlap_lab.compare.checked import Check, Checked, Culprit, Outcome
+from overlap_lab.metrics.python_frames import Frame
 from overlap_lab.render.check_words import culprit_words, found_words
 from overlap_lab.render.names import printable
 
@@ -22,16 +25,21 @@ _LEVELS: Final = {
 }
 
 
-def check_to_sarif(check: Check, *, version: str) -> str:
+def check_to_sarif(check: Check, *, version: str, folder: str | Path = ".") -> str:
     """One result for each place that waits behind a violated rule, with file and line where a stack is known;
-    one without a place for a rule that is broken for another reason, or undecided."""
+    one without a place for a rule that is broken for another reason, or undecided.
+
+    The place is the innermost of the user's own files inside `folder`, by its path in there as code hosts
+    want it, where the stack has one.
+    """
+    inside = Path(folder).resolve()
     rules = {_id(one): one.rule for one in check.checked}
     driver = {
         "name": "overlap-lab",
         "version": version,
         "rules": [{"id": name, "shortDescription": {"text": str(rule)}} for name, rule in rules.items()],
     }
-    results = [result for one in check.checked for result in _results(one, list(rules))]
+    results = [result for one in check.checked for result in _results(one, list(rules), inside)]
     whole = {
         "$schema": _SCHEMA,
         "version": "2.1.0",
@@ -45,7 +53,7 @@ def _id(one: Checked) -> str:
     return f"baseline/{tag}" if isinstance(one.rule, BaselineRule) else tag
 
 
-def _results(one: Checked, rules: list[str]) -> list[dict[str, Any]]:
+def _results(one: Checked, rules: list[str], folder: Path) -> list[dict[str, Any]]:
     if one.outcome is Outcome.FINE:
         return []
     base = {"ruleId": _id(one), "ruleIndex": rules.index(_id(one)), "level": _LEVELS[one.outcome]}
@@ -56,17 +64,28 @@ def _results(one: Checked, rules: list[str]) -> list[dict[str, Any]]:
         {
             **base,
             "message": {"text": printable(f"{says}. {'; '.join(culprit_words(culprit))}")},
-            **_place(culprit),
+            **_place(culprit, folder),
         }
         for culprit in one.culprits
     ]
 
 
-def _place(culprit: Culprit) -> dict[str, Any]:
-    frame = culprit.frame
+def _place(culprit: Culprit, folder: Path) -> dict[str, Any]:
+    frame = next((one for one in culprit.frames if one.is_own and _within(one, folder)), culprit.frame)
     if frame is None:
         return {}
-    path = PurePath(frame.file)
-    uri = path.as_uri() if path.is_absolute() else path.as_posix()
+    path, within = PurePath(frame.file), _within(frame, folder)
+    relative = quote((within or path).as_posix(), errors="replace")
+    uri = path.as_uri() if within is None and path.is_absolute() else relative
     place = {"artifactLocation": {"uri": uri}, "region": {"startLine": max(frame.line, 1)}}
     return {"locations": [{"physicalLocation": place}]}
+
+
+def _within(frame: Frame, folder: Path) -> PurePath | None:
+    """The file's path in the folder; None where it lies elsewhere. torch.profiler shortens paths, so that a
+    relative one may be of any folder of sys.path."""
+    path = PurePath(frame.file)
+    if path.is_absolute():
+        return path.relative_to(folder) if path.is_relative_to(folder) else None
+    there = os.path.isfile(folder / path)  # noqa: PTH113  a path that is too long is no error
+    return path if there and ".." not in path.parts else None

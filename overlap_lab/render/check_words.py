@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from overlap_lab.compare.baseline_rules import BaselineRule
 from overlap_lab.compare.checked import Check, Checked, Culprit, Outcome
+from overlap_lab.metrics.python_frames import frame_in
 from overlap_lab.render.compare_words import attributed, headline_words
 from overlap_lab.render.names import printable
 from overlap_lab.render.values import format_value
@@ -22,7 +24,9 @@ __all__ = [
     "subject_of",
 ]
 
-_MOST_FRAMES = 6
+_MOST_FRAMES: Final = 6
+_MOST_OWN_FRAMES: Final = 20
+"""So many of the user's own are enough to lead to the place; a recursion has hundreds."""
 _MARKS = {
     Outcome.FINE: "ok       ",
     Outcome.VIOLATED: "VIOLATED ",
@@ -131,10 +135,18 @@ def culprit_words(culprit: Culprit) -> Iterator[str]:
         cost.append("in " + " in ".join(places))
     if cost:
         yield "  " + "; ".join(cost)
-    innermost = culprit.stack[: -_MOST_FRAMES - 1 : -1]
-    yield from (f"  at {frame}" for frame in innermost)
-    if len(culprit.stack) > len(innermost):
-        yield f"  and {len(culprit.stack) - len(innermost)} frames outside of these"
+    yield from (f"  {words}" for words in _stack_words(culprit.stack[::-1]))
+
+
+def _stack_words(frames: Sequence[str]) -> Iterator[str]:
+    """The innermost frames and, however far out, those of the user's own files; how many lie between them."""
+    own = [at for at, name in enumerate(frames) if (frame := frame_in(name)) and frame.is_own]
+    shown = sorted({*range(min(_MOST_FRAMES, len(frames))), *own[:_MOST_OWN_FRAMES]})
+    for at, following in zip(shown, [*shown, len(frames)][1:], strict=True):
+        yield f"at {frames[at]}"
+        left_out = following - at - 1
+        if left_out:
+            yield f"... {left_out} frame{'' if left_out == 1 else 's'} left out"
 
 
 def allowed_words(check: Check) -> Iterator[str]:

@@ -46,6 +46,18 @@ def test_what_leads_to_no_file_is_no_place(name: str) -> None:
         ("/usr/lib/python3/dist-packages/numpy/core.py", False),
         ("/usr/lib/python3.11/contextlib.py", False),
         ("C:\\venv\\Lib\\site-packages\\torch\\_tensor.py", False),
+        ("/usr/lib64/python3.12/threading.py", False),
+        ("/src/repo/hip_ext/_host_streams.py", False),
+        ("hip_ext/_library.py", False),
+        ("/src/hip_ext/tests/problems.py", True),
+        ("/src/overlap_lab/docs/examples/test_backward_overlap.py", True),
+        ("/src/overlap_lab/pytest_plugin/fixture.py", False),
+        ("overlap_lab/capture/run_python.py", False),
+        ("_pytest/python.py", False),
+        ("pluggy/_callers.py", False),
+        ("/venv/bin/pytest", False),
+        ("/home/me/bin/train", True),
+        ("threading.py", False),
     ],
 )
 def test_whose_file_it_is_shows_in_its_path(file: str, own: bool) -> None:
