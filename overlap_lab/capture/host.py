@@ -138,7 +138,10 @@ class _Recorder:
 
     def capture(self, metadata: Mapping[str, str]) -> HostCapture:
         if not len(self._tables["api"]["start_ns"]):
-            raise CaptureError("the work made no call to the HIP host runtime: nothing to trace")
+            raise CaptureError(
+                "the work made no call to the HIP host runtime: nothing to trace. torch's own ops on the CPU "
+                "are not recorded: use hip_ext, or a GPU"
+            )
         return _host_capture(self._tables, self._ranges, metadata)
 
 

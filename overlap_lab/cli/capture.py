@@ -15,6 +15,8 @@ program. Traces go to the folder of -o, each process its own file.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -70,8 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.check_overhead is not None:
         return _check_overhead(arguments, backend)
-    with interrupts_left_to_program():
-        code, paths = _recorded(arguments, backend, Path(arguments.out))
+    with interrupts_left_to_program(), _no_empty_folder(Path(arguments.out)) as folder:
+        code, paths = _recorded(arguments, backend, folder)
     for path in paths:
         print(f"wrote {printable(str(path))}")
     if arguments.convert and paths:
@@ -80,6 +82,18 @@ def run(arguments: argparse.Namespace) -> int:
         for path in convert(paths, arguments.out, to=arguments.convert):
             print(f"wrote {printable(str(path))}")
     return code
+
+
+@contextmanager
+def _no_empty_folder(folder: Path) -> Iterator[Path]:
+    """The folder, which is removed again where it was made for traces that were not."""
+    was_there = folder.exists()
+    try:
+        yield folder
+    finally:
+        if not was_there:
+            with suppress(OSError):  # it holds something, or was never made
+                folder.rmdir()
 
 
 def _chosen(backend: str) -> str:

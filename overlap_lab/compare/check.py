@@ -75,7 +75,7 @@ class _Run:
     """By whether it is about drains: the waits that may be chance, and the run without them."""
 
     def late(self) -> Ints:
-        """Rows of synchronizes that came late and are not allowed; an allowed wait has waited all the same."""
+        """Synchronizes that came late and are not allowed; an allowed wait has waited all the same."""
         return late_synchronizes(self.whole, self.allowances)
 
 
@@ -201,6 +201,10 @@ class _NoValue(Exception):
     """The measure has no value in a trace."""
 
 
+_NO_STEPS: Final = (
+    'no steps: name them, as in `with overlap_lab.annotate(f"step #{n}")`, or let torch.profiler mark them '
+    "by its step()"
+)
 _CLOCKS: Final = "the clocks are inverted, and the value depends on how far"
 
 
@@ -218,7 +222,7 @@ def _observed(rule: Rule, run: _Run) -> Floats:
         return np.array([found.value], np.float64)
     windows = _windows(rule, run.context)
     if not windows:
-        what = "no steps" if rule.per is Per.STEP else f"no range called {rule.range_name!r}"
+        what = _NO_STEPS if rule.per is Per.STEP else f"no range called {rule.range_name!r}"
         raise _NoValue(f"the trace has {what}")
     place = () if rule.device is None or len(run.context.devices) == 1 else (("device", rule.device),)
     values = windows_of(run.context, windows).values

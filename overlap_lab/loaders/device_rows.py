@@ -119,10 +119,16 @@ def class_blit_kernels(columns: Columns, names: Sequence[str], findings: Finding
     if copies.any() or fills.any():
         kind = own(columns, "kind")
         kind[rows[copies]], kind[rows[fills]] = Kind.MEMCPY, Kind.MEMSET
-        findings.note(
-            f"{int(copies.sum())} copy and {int(fills.sum())} fill kernels of the ROCm runtime "
-            "count as copies and memsets."
-        )
+        found = [
+            (f"{count} {what} kernel{'' if count == 1 else 's'}", counted)
+            for count, what, counted in (
+                (int(copies.sum()), "copy", "copies"),
+                (int(fills.sum()), "fill", "memsets"),
+            )
+            if count
+        ]
+        kernels, counted = (" and ".join(words) for words in zip(*found, strict=True))
+        findings.note(f"{kernels} of the HIP runtime count as {counted}.")
 
 
 def fill_copies_from_calls(columns: Columns) -> None:

@@ -77,7 +77,14 @@ def test_modules_and_code_run_as_python_runs_them(tmp_path: Path) -> None:
 def test_a_program_that_makes_no_call_is_an_error_not_an_empty_trace(tmp_path: Path) -> None:
     done = overlap_lab("capture", "-o", tmp_path / "out", "--", sys.executable, "-c", "pass")
     assert done.returncode == 2
-    assert "nothing to trace" in done.stderr
+    assert "nothing to trace. torch's own ops on the CPU are not recorded" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_was_there_stays_though_nothing_was_recorded(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    done = overlap_lab("capture", "-o", tmp_path / "out", "--", sys.executable, "-c", "pass")
+    assert done.returncode == 2
     assert list((tmp_path / "out").iterdir()) == []
 
 

@@ -87,7 +87,7 @@ def test_a_rule_in_a_range_looks_at_each_of_its_instances() -> None:
     ("rule", "why"),
     [
         ('drain/count = 0 in range "nowhere"', "no range called 'nowhere'"),
-        ("drain/count per step = 0", "the trace has no steps"),
+        ("drain/count per step = 0", "the trace has no steps: name them, as in `with overlap_lab.annotate("),
         ("drain/count = 0 on device 7", "the trace has no device 7; it has 0"),
         ("host/blocked < 1s on thread 99", "no process has a thread 99"),
     ],

@@ -197,6 +197,16 @@ def test_blit_kernels_of_copy_calls_are_copies(tmp_path: Path) -> None:
     ops = trace.where(trace.is_device)
     assert ops.kind.tolist() == [Kind.MEMCPY, Kind.MEMSET, Kind.KERNEL, Kind.KERNEL]
     assert ops.copy_kind[0] == CopyKind.DEVICE_TO_HOST
+    assert trace.source.notes == (
+        "1 copy kernel and 1 fill kernel of the HIP runtime count as copies and memsets.",
+    )
+
+
+def test_kernels_of_no_kind_are_not_told(tmp_path: Path) -> None:
+    calls = [call("hipMemsetAsync", f"{at}0", correlation=at) for at in (1, 2)]
+    fills = [device_op("kernel", "hip_host_fill_buffer", f"{at}5", "2", correlation=at) for at in (1, 2)]
+    trace = load_events(tmp_path, *calls, *fills)
+    assert trace.source.notes == ("2 fill kernels of the HIP runtime count as memsets.",)
 
 
 def test_ids_beyond_32_bits_stay_whole(tmp_path: Path) -> None:
