@@ -155,5 +155,5 @@ def allowed_words(check: Check) -> Iterator[str]:
         yield (
             f"{allowance}: {count} waits, {format_ns(blocked_ns)}"
             if count
-            else f"{allowance}: matched no wait"
+            else f"{allowance}: matched no call that waited"
         )

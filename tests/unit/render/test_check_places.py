@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from overlap_lab.compare.budget import parse_rule
+from overlap_lab.compare.budget import parse_allowance, parse_rule
 from overlap_lab.compare.checked import Check, Checked, Culprit, Outcome
 from overlap_lab.render.check_junit import check_to_junit
 from overlap_lab.render.check_markdown import check_to_markdown
 from overlap_lab.render.check_sarif import check_to_sarif
-from overlap_lab.render.check_words import check_text, culprit_words
+from overlap_lab.render.check_words import allowed_words, check_text, culprit_words
 
 INNER = tuple(f"/venv/lib/python3.12/site-packages/torch/a.py({line}): f" for line in range(9))
 OUTER = ("/venv/lib/python3.12/site-packages/_pytest/python.py(194): g",) * 3
@@ -83,3 +83,10 @@ def test_sarif_without_a_file_in_the_folder_leads_to_the_innermost_own_one(tmp_p
     stack = ("/runs/train.py(88): step", *INNER)
     assert place(*stack, folder=tmp_path) == {"uri": "file:///runs/train.py", "line": 88}
     assert place("src/train.py(88): step", folder=tmp_path) == {"uri": "src/train.py", "line": 88}
+
+
+def test_an_allowance_without_a_wait_may_have_taken_a_call_that_came_late() -> None:
+    allowed = (parse_allowance("hipStreamSynchronize", "once a day"), 0, 0)
+    assert list(allowed_words(Check({}, (), (allowed,)))) == [
+        "hipStreamSynchronize: once a day: matched no call that waited"
+    ]
