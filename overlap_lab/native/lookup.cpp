@@ -10,7 +10,7 @@ namespace overlap_native {
 namespace {
 
 constexpr size_t kGrain = 1 << 17;  // what takes longer than to start a thread
-constexpr size_t kFan = 64;  // values under one minimum
+constexpr size_t kFan = 64;         // values under one minimum
 
 /// Minima of blocks of values, of blocks of these, and so on.
 class Minima {
