@@ -19,7 +19,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from overlap_lab.cli.files import add_store_argument
+from overlap_lab.cli.files import add_store_argument, only_input
 from overlap_lab.errors import BrokenBaseline, UsageError
 from overlap_lab.render.names import printable
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["prepare_parser", "run"]
 
+_KEEP: Final = "leave, by name and machine, the newest N with each test and with traces (0: none)"
 _AGE: Final = re.compile(r"(\d{1,4})\s*([hdw])")
 _HOURS: Final = {"h": 1, "d": 24, "w": 24 * 7}
 
@@ -52,7 +53,7 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--json", action="store_true", help="as JSON")
     show.set_defaults(action=_show)
     prune = verbs.add_parser("prune", help="remove old ones")
-    prune.add_argument("--keep", metavar="N", type=int, help="leave the newest N of each name and machine")
+    prune.add_argument("--keep", metavar="N", type=int, help=_KEEP)
     prune.add_argument("--older-than", metavar="AGE", help="remove only older ones: 12h, 90d, 8w")
     prune.add_argument("--name", help="look at baselines of this name only")
     prune.add_argument("--dry-run", action="store_true", help="say what would go, and leave it")
@@ -74,7 +75,7 @@ def _save(arguments: argparse.Namespace, store: Path) -> int:
 
     check_name(arguments.name)
     commit = commit_of(Path.cwd()) if arguments.commit is None else arguments.commit
-    traces = [load(path) for path in arguments.traces]
+    traces = [load(only_input(path)) for path in arguments.traces]
     saved = save(store, baseline_of(arguments.name, traces, commit=commit, tags=arguments.tag))
     print(f"wrote {printable(str(saved.path))}")
     return 0
@@ -113,7 +114,8 @@ def _show(arguments: argparse.Namespace, store: Path) -> int:
 
 
 def _prune(arguments: argparse.Namespace, store: Path) -> int:
-    from overlap_lab.compare.baseline_store import prunable, remove, saved_in
+    from overlap_lab.compare.baseline_prune import prunable
+    from overlap_lab.compare.baseline_store import remove, saved_in
 
     if arguments.keep is None and arguments.older_than is None:
         raise UsageError("baseline prune: say what may go: --keep N, --older-than AGE, or both")
@@ -121,13 +123,16 @@ def _prune(arguments: argparse.Namespace, store: Path) -> int:
         raise UsageError(f"baseline prune: --keep {arguments.keep} is negative")
     age = None if arguments.older_than is None else _age(arguments.older_than)
     every = [one for one in saved_in(store) if arguments.name in (None, one.name)]
-    gone = prunable(every, keep=arguments.keep, older_than=age)
-    if not arguments.dry_run and gone:
-        remove(store, gone)
+    pruned = prunable(every, keep=arguments.keep, older_than=age)
+    if not arguments.dry_run and pruned.gone:
+        remove(store, pruned.gone)
     word = "would remove" if arguments.dry_run else "removed"
-    for one in gone:
+    for one in pruned.gone:
         print(f"{word} {printable(str(one.path))}")
-    print(f"{word} {len(gone)} of {len(every)} baselines")
+    for one, entries in pruned.needed:
+        more = f" and {len(entries) - 1} more" if len(entries) > 1 else ""
+        print(f"left {printable(str(one.path))}: still among the newest with {printable(entries[0])}{more}")
+    print(f"{word} {len(pruned.gone)} of {len(every)} baselines")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What the verbs write: never over an existing file without --force, `-` is stdout."""
+"""What the verbs read and write: one trace a path; `-` is stdout; nothing is overwritten unasked."""
 
 from __future__ import annotations
 
@@ -7,21 +7,27 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from overlap_lab.errors import UsageError
 from overlap_lab.render.names import printable
 from overlap_lab.whole_file import write_whole
 
+if TYPE_CHECKING:
+    from overlap_lab.loaders import TraceInput
+
 __all__ = [
     "STDOUT",
     "add_output_arguments",
     "add_store_argument",
+    "only_input",
+    "refuse_inputs",
     "refuse_one_file_twice",
     "refuse_to_overwrite",
     "write_text",
 ]
 
+_SHOWN: Final = 8
 STDOUT: Final = "-"
 
 
@@ -41,6 +47,26 @@ def add_store_argument(parser: argparse.ArgumentParser) -> None:
         default=".overlap",
         help="where the baselines lie (default %(default)s)",
     )
+
+
+def only_input(path: str) -> TraceInput:
+    """The one trace at a path. Raises UsageError that names them where a folder holds several."""
+    from overlap_lab.loaders import find_inputs
+
+    inputs = find_inputs(path)
+    if len(inputs) > 1:
+        more = ", ..." if len(inputs) > _SHOWN else ""
+        names = ", ".join(str(found.path) for found in inputs[:_SHOWN]) + more
+        raise UsageError(f"{path}: holds {len(inputs)} traces; give one of them: {names}")
+    return inputs[0]
+
+
+def refuse_inputs(outputs: Iterable[str], inputs: Iterable[str | Path]) -> None:
+    """Raise before a result is written over what it is made of."""
+    read = {Path(one).resolve() for one in inputs}
+    for path in outputs:
+        if path != STDOUT and Path(path).resolve() in read:
+            raise UsageError(f"{path} is read, and cannot be written as well; name another file")
 
 
 def refuse_to_overwrite(path: str | None, *, force: bool) -> None:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +22,6 @@ __all__ = [
     "check_name",
     "named",
     "nowhere",
-    "prunable",
     "remove",
     "save",
     "saved_in",
@@ -147,32 +145,6 @@ def nowhere(store: Path, name: str | None) -> UsageError:
     return UsageError(
         f"{store}: {called}; {there}; save one with: overlap-lab baseline save TRACE --name {example}"
     )
-
-
-def prunable(
-    saved: Sequence[Saved], *, keep: int | None = None, older_than: timedelta | None = None
-) -> list[Saved]:
-    """Which of these may go: those beyond the `keep` newest of their machine and name, and of those, if
-    `older_than` is given, only the ones that were saved longer ago."""
-    gone = []
-    counts: dict[tuple[str, str], int] = {}
-    for one in sorted(saved, reverse=True):
-        newer = counts.get((one.machine, one.name), 0)
-        counts[one.machine, one.name] = newer + 1
-        if keep is not None and newer < keep:
-            continue
-        if older_than is None or _created(one) < datetime.now(UTC) - older_than:
-            gone.append(one)
-    return gone[::-1]
-
-
-def _created(one: Saved) -> datetime:
-    created = one.read().created
-    try:
-        when = datetime.fromisoformat(created)
-    except ValueError:
-        raise BrokenBaseline(f"{one.path}: {created[:40]!r} is no date; remove the file by hand") from None
-    return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 
 def remove(store: Path, gone: Sequence[Saved]) -> None:

@@ -185,6 +185,22 @@ def test_prune_says_what_it_removed_and_dry_run_removes_nothing(tmp_path: Path) 
     assert saved(tmp_path, ASYNC).name == "0005_main.json"
 
 
+def test_prune_leaves_what_a_comparison_still_reads(tmp_path: Path) -> None:
+    tests, traces = saved(tmp_path, ASYNC), saved(tmp_path, ASYNC)
+    whole = json.loads(tests.read_text())
+    whole["entries"] = {"t.py::a": whole["entries"]["trace"], "t.py::b": whole["entries"]["trace"]}
+    tests.write_text(json.dumps(whole))
+    done = run(tmp_path, "baseline", "prune", "--keep", "1")
+    assert done.stdout.splitlines() == [
+        f"left {tests.relative_to(tmp_path)}: still among the newest with t.py::a and 1 more",
+        "removed 0 of 2 baselines",
+    ]
+    assert tests.exists()
+    assert traces.exists()
+    run(tmp_path, "baseline", "prune", "--keep", "0")
+    assert not tests.exists()
+
+
 def test_prune_by_age_looks_at_the_date_within(tmp_path: Path) -> None:
     old, new = saved(tmp_path, ASYNC), saved(tmp_path, ASYNC)
     whole = json.loads(old.read_text()) | {"created": "2020-01-01T00:00:00+00:00"}
