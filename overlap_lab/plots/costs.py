@@ -8,8 +8,8 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from overlap_lab.plots.palette import CAUSE_COLOURS, COLOURS, PART_COLOURS
-from overlap_lab.plots.runs import device_word, report_of, title_of
-from overlap_lab.plots.theme import dressed, nothing, safe, scale_of, told
+from overlap_lab.plots.runs import device_word, report_of, title_of, untold
+from overlap_lab.plots.theme import Scale, dressed, nothing, safe, scale_of, told
 from overlap_lab.render.numbers import Numbers, records
 from overlap_lab.report import Cell, Report
 from overlap_lab.schema import Cause
@@ -36,7 +36,7 @@ def blocked(run: Trace | Report, *, theme: str = "light") -> go.Figure:
         for at, part in enumerate((1, _number(wait["device_bound"]), _number(wait["return_latency"]))):
             total[at] += part
     if not groups:
-        return nothing(title, "no call waited", theme=theme)
+        return nothing(title, untold(report) or "no call waited", theme=theme)
     ranked = sorted(groups.items(), key=lambda item: -(item[1][1] + item[1][2]))
     shown, rest = ranked[:_MOST_CALLS], ranked[_MOST_CALLS:]
     scale = scale_of(max(total[1] + total[2] for _, total in shown))
@@ -61,7 +61,7 @@ def blocked(run: Trace | Report, *, theme: str = "light") -> go.Figure:
     figure.update_layout(barmode="stack")
     figure.update_yaxes(tickvals=list(range(len(shown))), ticktext=labels, autorange="reversed")
     figure.update_xaxes(title_text=f"host time in waits, {scale.unit}")
-    notes = []
+    notes = [one for one in [untold(report)] if one]
     if rest:
         cost = sum(total[1] + total[2] for _, total in rest)
         notes.append(f"{len(rest):,} more places, {told(cost)} together, are not drawn")
@@ -80,7 +80,7 @@ def drains(run: Trace | Report, *, theme: str = "light") -> go.Figure:
     title = f"{title_of(run)}: drains, by what their idle time went to"
     found = records(report.tables.get("drains"))
     if not found:
-        return nothing(title, "no wait drained a device", theme=theme)
+        return nothing(title, untold(report) or "no wait drained a device", theme=theme)
     chosen = _costliest(found, "idle", _MOST_DRAINS)
     scale = scale_of(max(_number(one["idle"]) for one in chosen))
     text = [
@@ -117,6 +117,10 @@ def idle_by_cause(run: Trace | Report, *, theme: str = "light") -> go.Figure:
     scale = scale_of(max(windows))
     parts: list[tuple[str, str, str]] = [("busy", "device/busy", COLOURS["kernel"])]
     parts += [(f"idle: {_words(cause)}", f"device/idle/{cause}", CAUSE_COLOURS[cause]) for cause in Cause]
+    notes = []
+    if numbers.count("quality/no_host_records", {}):
+        parts[1:] = [("idle", "device/idle", CAUSE_COLOURS[Cause.UNKNOWN])]
+        notes = ["the trace has no host records: why the device was idle cannot be told"]
     figure = go.Figure()
     for name, tag, colour in parts:
         values = [numbers.count(tag, scope) for scope in devices]
@@ -138,7 +142,7 @@ def idle_by_cause(run: Trace | Report, *, theme: str = "light") -> go.Figure:
     figure.update_layout(barmode="stack")
     figure.update_xaxes(title_text=f"window, {scale.unit}")
     figure.update_yaxes(autorange="reversed", type="category")
-    return dressed(figure, title, theme=theme, height=100 + 2 * _BAR * len(devices))
+    return dressed(figure, title, theme=theme, height=100 + 2 * _BAR * len(devices), notes=notes)
 
 
 def steps(run: Trace | Report, *, theme: str = "light") -> go.Figure:
@@ -147,7 +151,8 @@ def steps(run: Trace | Report, *, theme: str = "light") -> go.Figure:
     title = f"{title_of(run)}: steps"
     found = records(report.tables.get("steps"))
     if not found:
-        return nothing(title, "the trace names no steps, or the report was made without them", theme=theme)
+        why = untold(report) or "the trace names no steps, or the report was made without them"
+        return nothing(title, why, theme=theme)
     chosen = found[:_MOST_STEPS]
     scale = scale_of(max(_number(one["window"]) for one in chosen))
     several = len({one["device"] for one in chosen}) > 1
@@ -166,23 +171,29 @@ def steps(run: Trace | Report, *, theme: str = "light") -> go.Figure:
             hovertext=[told(_number(one[column])) for one in chosen],
             hovertemplate="%{x}: %{hovertext}<extra>" + name + "</extra>",
         )
+    missing = untold(report)
+    if not missing:
+        _add_blocked(figure, chosen, scale)
+    figure.update_layout(barmode="stack", bargap=0.15)
+    every = max(1, len(chosen) // 24)
+    figure.update_xaxes(tickvals=place[::every], ticktext=names[::every])
+    figure.update_yaxes(title_text=f"time of a step, {scale.unit}", rangemode="tozero")
+    notes = [missing] if missing else []
+    if len(found) > len(chosen):
+        notes.append(f"the first {len(chosen):,} of {len(found):,} steps are drawn")
+    return dressed(figure, title, theme=theme, notes=notes)
+
+
+def _add_blocked(figure: go.Figure, chosen: Sequence[Record], scale: Scale) -> None:
     figure.add_scatter(
         name="host blocked",
         mode="markers",
-        x=place,
+        x=list(range(len(chosen))),
         y=[_number(one["blocked"]) / scale.ns for one in chosen],
         marker={"color": COLOURS["blocked"], "size": 8, "symbol": "diamond"},
         hovertext=[f"{told(_number(one['blocked']))}, {one['drains']} drains" for one in chosen],
         hovertemplate="%{hovertext}<extra>host blocked</extra>",
     )
-    figure.update_layout(barmode="stack", bargap=0.15)
-    every = max(1, len(chosen) // 24)
-    figure.update_xaxes(tickvals=place[::every], ticktext=names[::every])
-    figure.update_yaxes(title_text=f"time of a step, {scale.unit}", rangemode="tozero")
-    notes = (
-        [f"the first {len(chosen):,} of {len(found):,} steps are drawn"] if len(found) > len(chosen) else []
-    )
-    return dressed(figure, title, theme=theme, notes=notes)
 
 
 def device_word_of(record: Record) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import numpy as np
@@ -14,11 +14,10 @@ from overlap_lab.metrics.floor import launch_floor, measured_ops
 from overlap_lab.metrics.places import names_of, relative_start_ns
 from overlap_lab.metrics.queue import Queue
 from overlap_lab.metrics.waits import REASONS
-from overlap_lab.plots.envelope import envelope, share_below
+from overlap_lab.plots.envelope import Envelope, envelope, share_below
 from overlap_lab.plots.palette import COLOURS, line_colour
-from overlap_lab.plots.runs import context_of_run, device_word, title_of
+from overlap_lab.plots.runs import context_of_run, device_word, title_of, untold
 from overlap_lab.plots.theme import Scale, dressed, nothing, safe, scale_of, told
-from overlap_lab.schema import ABSENT_DEVICE
 from overlap_lab.trace import Trace
 
 __all__ = ["launch_latency", "queue_depth", "run_ahead"]
@@ -59,10 +58,11 @@ def _over_time(
     *,
     theme: str,
 ) -> go.Figure:
-    _, context = context_of_run(trace)
+    report, context = context_of_run(trace)
     title = f"{title_of(trace)}: {what}"
-    if not context.devices:
-        return nothing(title, "the trace has no device records", theme=theme)
+    missing = untold(report)
+    if missing:
+        return nothing(title, missing, theme=theme)
     zero = relative_start_ns(context)
     along = scale_of(int(trace.end_ns.max()) - zero)
     is_time = what == "queued work"
@@ -76,21 +76,25 @@ def _over_time(
     notes = _shade_waits(context, zero, along, figure)
     for at, (device, line) in enumerate(lines.items()):
         figure.add_scatter(
-            name=device_word(None if device == ABSENT_DEVICE else device),
+            name=device_word(device),
             x=(line.time_ns - zero) / along.ns,
             y=line.value / up.ns,
             mode="lines",
             line={"color": line_colour(at, theme), "width": 1.5, "shape": "linear" if is_time else "hv"},
             hovertemplate=f"%{{y:,.3f}} {up.unit} at %{{x:,.6f}} {along.unit}<extra></extra>",
         )
-        if not line.is_whole:
-            notes.append(
-                f"{device_word(device)}: of {line.points:,} points the first, last, lowest and highest "
-                "of each pixel are drawn"
-            )
+        notes += [f"{device_word(device)}: {said}" for said in _left_out(context, device, line)]
     figure.update_xaxes(title_text=f"{along.unit} after the trace's first record")
     figure.update_yaxes(title_text=f"{what}, {up.unit}", rangemode="tozero")
     return dressed(figure, title, theme=theme, notes=notes)
+
+
+def _left_out(context: Context, device: int, line: Envelope) -> Iterator[str]:
+    lost = int(np.count_nonzero(gather(context.links.caller, context.devices[device].index) < 0))
+    if lost:
+        yield f"{lost:,} ops without a call count as queued from their own start on"
+    if not line.is_whole:
+        yield f"of {line.points:,} points the first, last, lowest and highest of each pixel are drawn"
 
 
 def _shade_waits(context: Context, zero: int, scale: Scale, figure: go.Figure) -> list[str]:
@@ -130,7 +134,7 @@ def launch_latency(trace: Trace, *, theme: str = "light") -> go.Figure:
 
     At the floor an op started as soon as it could; far right of it, it waited in a queue, as it should.
     """
-    _, context = context_of_run(trace)
+    report, context = context_of_run(trace)
     title = f"{title_of(trace)}: from the enqueue call to the start of the op"
     figure, notes, drawn = go.Figure(), [], False
     for at, device in enumerate(context.devices):
@@ -140,7 +144,7 @@ def launch_latency(trace: Trace, *, theme: str = "light") -> go.Figure:
         drawn = True
         lead = gather(context.ops.start, op) - gather(context.ops.enqueue, op)
         values, share = share_below(np.maximum(lead, 1))
-        word = device_word(None if device == ABSENT_DEVICE else device)
+        word = device_word(device)
         figure.add_scatter(
             name=f"{word}, {op.size:,} ops",
             x=values / 1_000,
@@ -163,7 +167,8 @@ def launch_latency(trace: Trace, *, theme: str = "light") -> go.Figure:
         if left:
             notes.append(f"{word}: {left:,} ops without a call, or that start before it, are not drawn")
     if not drawn:
-        return nothing(title, "no op is linked to an enqueue call", theme=theme)
+        why = untold(report) or "no op is linked to an enqueue call"
+        return nothing(title, why, theme=theme)
     figure.update_xaxes(type="log", title_text="us from the enqueue call to the op's start")
     figure.update_yaxes(title_text="share of ops", tickformat=".0%", range=[0, 1.02])
     return dressed(figure, title, theme=theme, notes=notes)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from overlap_lab.analyze import analyze, report_and_context
 from overlap_lab.errors import UsageError
 from overlap_lab.metrics.context import Context
+from overlap_lab.render.numbers import Numbers
 from overlap_lab.report import Report
+from overlap_lab.schema import ABSENT_DEVICE
 from overlap_lab.trace import Trace
 
-__all__ = ["context_of_run", "device_word", "report_of", "title_of"]
+__all__ = ["context_of_run", "device_word", "report_of", "title_of", "untold"]
 
 
 def report_of(run: Trace | Report, *, steps: bool = False) -> Report:
@@ -27,6 +29,16 @@ def context_of_run(run: Trace) -> tuple[Report, Context]:
     return report_and_context(run)
 
 
+def untold(report: Report) -> str | None:
+    """Which side of the trace is missing, and what cannot be told without it; None where both are there."""
+    numbers = Numbers.of(report)
+    if numbers.count("quality/no_host_records", {}):
+        return "the trace has no host records: what blocks the host cannot be told"
+    if numbers.count("quality/no_device_records", {}):
+        return "the trace has no device records: what the host waited for cannot be told"
+    return None
+
+
 def title_of(run: Trace | Report) -> str:
     """The file's name."""
     if isinstance(run, Trace):
@@ -39,4 +51,4 @@ def title_of(run: Trace | Report) -> str:
 
 def device_word(device: int | None) -> str:
     """How a device is called in a figure."""
-    return "device" if device is None else f"device {device}"
+    return "device" if device in (None, ABSENT_DEVICE) else f"device {device}"

@@ -28,7 +28,7 @@ from overlap_lab.plots.lanes import (
     origin_ns,
 )
 from overlap_lab.plots.palette import COLOURS, INK
-from overlap_lab.plots.runs import report_of, title_of
+from overlap_lab.plots.runs import device_word, report_of, title_of, untold
 from overlap_lab.plots.theme import dressed, nothing, safe, scale_of
 from overlap_lab.render.names import printable, shorten
 from overlap_lab.render.timeline_data import aligned_zero_ns
@@ -93,7 +93,7 @@ def timeline(
     if window is not None and window[1] <= window[0]:
         raise UsageError(f"timeline: the window {window[0]}:{window[1]} is empty")
     panels = [run if isinstance(run, Panel) else _measured(run) for run in runs]
-    notes: list[str] = []
+    notes = [f"{panel.title}: {missing}" for panel in panels if (missing := untold(panel.report))]
     offsets = [0 if align is None else _shift_ns(panel.trace, align) for panel in panels]
     lanes = [
         _shown(panel, offset, window, limits, notes) for panel, offset in zip(panels, offsets, strict=True)
@@ -151,7 +151,7 @@ def _lanes(panel: Panel, limits: Limits, notes: list[str]) -> list[Lane]:
     shown += _busiest(blocked_lanes(panel.report), limits.threads, notes, f"{panel.title}: blocked threads")
     for device in devices_in(panel.trace):
         streams = device_lanes(panel.trace, device)
-        shown += _busiest(streams, limits.streams, notes, f"{panel.title}: streams of device {device}")
+        shown += _busiest(streams, limits.streams, notes, f"{panel.title}: streams of {device_word(device)}")
         shown += idle_lane(panel.report, device)
     return shown
 

@@ -96,3 +96,58 @@ def test_other_themes_and_other_inputs_are_refused() -> None:
     assert plots.blocked(SYNC, theme="dark").layout.paper_bgcolor != plots.blocked(SYNC).layout.paper_bgcolor
     with pytest.raises(AttributeError):
         plots.pie  # noqa: B018
+
+
+HOST_ONLY = drawn(
+    """
+    host   1 |OOOOOOOOOOOoooooooooo
+    host   1 |L0SSSSS....L0SSSSS...
+    """
+)
+DEVICE_ONLY = drawn("stream 0 |.K0KK.......K0KK.....")
+
+
+def stepped(trace: Trace) -> Trace:
+    return trace.replace(names=tuple("ProfilerStep#1" if name == "range" else name for name in trace.names))
+
+
+def said(figure: object) -> str:
+    return " ".join(note.text for note in figure.layout.annotations)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("kind", ["blocked", "drains", "idle_by_cause", "steps", "run_ahead", "queue_depth"])
+def test_without_device_records_nothing_is_claimed_of_waits(kind: str) -> None:
+    figure = getattr(plots, kind)(stepped(HOST_ONLY))
+    assert "has no device records" in said(figure)
+    assert not any(word in said(figure) for word in ("no wait", "no call", "no steps"))
+
+
+@pytest.mark.parametrize("kind", ["blocked", "drains", "steps", "run_ahead", "queue_depth", "launch_latency"])
+def test_without_host_records_nothing_is_claimed_of_the_host(kind: str) -> None:
+    figure = getattr(plots, kind)(DEVICE_ONLY)
+    assert "has no host records" in said(figure)
+    assert not figure.data
+
+
+def test_idle_time_without_host_records_is_one_part() -> None:
+    figure = plots.idle_by_cause(DEVICE_ONLY)
+    assert bars(figure) == {"busy": [8.0], "idle": [7.0]}
+    assert "why the device was idle cannot be told" in said(figure)
+
+
+def test_steps_without_host_calls_have_no_blocked_time() -> None:
+    ranges = drawn(
+        """
+        host   1 |OOOOOOOOOOOoooooooooo
+        stream 0 |.K0KK.......K0KK.....
+        """
+    )
+    figure = plots.steps(stepped(ranges))
+    assert [one.name for one in figure.data] == ["busy", "idle"]
+    assert "what blocks the host cannot be told" in said(figure)
+
+
+def test_a_timeline_says_which_side_is_missing() -> None:
+    assert "has no device records: what the host waited for cannot be told" in said(plots.timeline(HOST_ONLY))
+    assert "has no host records" in said(plots.timeline(DEVICE_ONLY))
+    assert "records" not in said(plots.timeline(SYNC))
