@@ -14,17 +14,22 @@ is exit code 0 unless --strict. A rule on a measure that has no value in the tra
 what is WORSE beyond chance, or a count that grew, is broken. --compare-fail MEASURE:ALLOWED says what may be
 worse by how much (drain/count:0, host/blocked:10%); by default drains, the idle time behind them and the
 window. A name that is nowhere is exit code 2; a baseline of another kind of machine only is INCOMPARABLE.
+
+Results (--json, --junit, --sarif, --markdown) take the place of an earlier run's; other files need --force.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from overlap_lab.cli.files import (
     STDOUT,
     add_store_argument,
+    only_input,
+    refuse_inputs,
     refuse_one_file_twice,
     refuse_to_overwrite,
     write_text,
@@ -40,6 +45,14 @@ __all__ = ["prepare_parser", "run"]
 
 _BROKEN: Final = 1
 _OUTPUTS: Final = ("json", "junit", "sarif", "markdown")
+_BEGINNINGS: Final = {
+    "json": b'"overlap_lab.check/',
+    "junit": b'<testsuite name="overlap ',
+    "sarif": b'"name": "overlap-lab"',
+    "markdown": b"**Overlap ",
+}
+"""By which a result of an earlier run is known, so that the same command runs again."""
+_HEAD: Final = 512
 
 
 def prepare_parser(parser: argparse.ArgumentParser) -> None:
@@ -73,9 +86,13 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
     )
     for name in _OUTPUTS:
         parser.add_argument(
-            f"--{name}", metavar="FILE", help=f"write the result as {_named(name)}; - is stdout"
+            f"--{name}",
+            metavar="FILE",
+            help=f"write the result as {_named(name)}, over an earlier one; - is stdout",
         )
-    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    parser.add_argument(
+        "--force", action="store_true", help="overwrite FILE also where it is no earlier result of this"
+    )
 
 
 def _named(name: str) -> str:
@@ -91,20 +108,37 @@ def run(arguments: argparse.Namespace) -> int:
     if list(outputs.values()).count(STDOUT) > 1:
         raise UsageError("only one result can go to standard output; name files for the others")
     refuse_one_file_twice(outputs.values())
-    for path in outputs.values():
-        refuse_to_overwrite(path, force=arguments.force)
-    found = _checked(arguments, budget, rules)
+    for name, path in outputs.items():
+        refuse_to_overwrite(path, force=arguments.force or _is_earlier_result(path, name))
+    found = _checked(arguments, budget, rules, outputs.values())
     if STDOUT not in outputs.values():
         from overlap_lab.render.check_words import check_text
 
         print(check_text(found, kept=", ".join(arguments.traces)))
     for name, path in outputs.items():
-        write_text(path, _written(name, found), force=arguments.force)
+        write_text(path, _written(name, found), force=True)
     broken = found.outcome is Outcome.VIOLATED or (arguments.strict and found.outcome is not Outcome.FINE)
     return _BROKEN if broken else 0
 
 
-def _checked(arguments: argparse.Namespace, budget: Budget, rules: tuple[BaselineRule, ...]) -> Check:
+def _is_earlier_result(path: str, name: str) -> bool:
+    """Whether the file is what an earlier run wrote there, or empty."""
+    if path == STDOUT or not Path(path).is_file():
+        return False
+    try:
+        with Path(path).open("rb") as stream:
+            head = stream.read(_HEAD)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
+    return not head or _BEGINNINGS[name] in head
+
+
+def _checked(
+    arguments: argparse.Namespace,
+    budget: Budget,
+    rules: tuple[BaselineRule, ...],
+    outputs: Iterable[str],
+) -> Check:
     from overlap_lab.compare.baseline_found import check_baseline
     from overlap_lab.compare.baseline_store import named, nowhere
     from overlap_lab.compare.check import check
@@ -113,7 +147,10 @@ def _checked(arguments: argparse.Namespace, budget: Budget, rules: tuple[Baselin
     store = Path(arguments.store)
     if arguments.baseline is not None and not named(store, arguments.baseline):
         raise nowhere(store, arguments.baseline)  # before traces are read for nothing
-    traces = [load(path) for path in arguments.traces]
+    inputs = [only_input(path) for path in arguments.traces]
+    read = [file for one in inputs for file in one.files]
+    refuse_inputs(outputs, [*read, arguments.budget] if arguments.budget else read)
+    traces = [load(one) for one in inputs]
     found = check(traces, budget)
     if arguments.baseline is None:
         return found

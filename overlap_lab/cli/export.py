@@ -13,9 +13,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from overlap_lab.cli.files import refuse_to_overwrite
+from overlap_lab.cli.files import only_input, refuse_to_overwrite
 from overlap_lab.cli.progress import waiting_for
-from overlap_lab.errors import UsageError
 from overlap_lab.export import TARGETS, export_trace, suffix_of
 from overlap_lab.render.names import printable
 
@@ -32,16 +31,13 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from overlap_lab.loaders import find_inputs, load
+    from overlap_lab.loaders import load
 
-    inputs = find_inputs(arguments.path)
-    if len(inputs) > 1:
-        names = ", ".join(str(found.path) for found in inputs[:8]) + (", ..." if len(inputs) > 8 else "")
-        raise UsageError(f"{arguments.path}: holds {len(inputs)} traces; export one of them: {names}")
-    target = arguments.output or _named_like(inputs[0].path, arguments.to)
+    found = only_input(arguments.path)
+    target = arguments.output or _named_like(found.path, arguments.to)
     refuse_to_overwrite(target, force=arguments.force)
-    with waiting_for(inputs[0].files) as meter:
-        trace = load(inputs[0])
+    with waiting_for(found.files) as meter:
+        trace = load(found)
         meter.now(f"writing {len(trace):,} rows of")
         written = export_trace(trace, target, to=arguments.to, force=arguments.force)
     print(f"wrote {printable(str(written))}")

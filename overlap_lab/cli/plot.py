@@ -90,6 +90,8 @@ def _figure(arguments: argparse.Namespace) -> go.Figure:
         return plots.overhead(_only(arguments.paths, kind), theme=theme)
     if kind == "comparison":
         return _comparison(arguments.paths, theme)
+    if kind != "timeline":
+        _only(arguments.paths, kind)  # before traces are read for nothing
     runs = runs_at(arguments.paths)
     if kind == "timeline":
         return plots.timeline(
@@ -99,7 +101,12 @@ def _figure(arguments: argparse.Namespace) -> go.Figure:
             theme=theme,
         )
     draw: Callable[..., go.Figure] = getattr(plots, kind)
-    one = _only(runs, kind)
+    if len(runs) > 1:
+        from overlap_lab.plots.runs import title_of
+
+        names = ", ".join(map(title_of, runs[:8])) + (", ..." if len(runs) > 8 else "")
+        raise UsageError(f"{arguments.paths[0]}: holds {len(runs)} traces; give one of them: {names}")
+    [one] = runs
     return draw(_trace(one, kind) if kind in _OF_TRACE else one, theme=theme)
 
 

@@ -14,7 +14,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from overlap_lab.cli.files import refuse_to_overwrite
+from overlap_lab.cli.files import only_input, refuse_to_overwrite
 from overlap_lab.cli.progress import waiting_for
 from overlap_lab.errors import UsageError
 from overlap_lab.render.names import printable
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from overlap_lab.render.html import write_report_page
 
     refuse_to_overwrite(arguments.output, force=arguments.force)
-    inputs = [_only_one(path) for path in (arguments.path, arguments.candidate) if path is not None]
+    inputs = [only_input(path) for path in (arguments.path, arguments.candidate) if path is not None]
     titles = _titles([str(one.path) for one in inputs])
     sections = [_section(one, title, arguments.align) for one, title in zip(inputs, titles, strict=True)]
     try:
@@ -58,16 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
         print(printable(f"{section.title}: {section.report.verdict}"))
     print(f"wrote {printable(arguments.output)}")
     return 0
-
-
-def _only_one(path: str) -> TraceInput:
-    from overlap_lab.loaders import find_inputs
-
-    inputs = find_inputs(path)
-    if len(inputs) > 1:
-        names = ", ".join(str(found.path) for found in inputs[:8]) + (", ..." if len(inputs) > 8 else "")
-        raise UsageError(f"{path}: holds {len(inputs)} traces; report on one of them: {names}")
-    return inputs[0]
 
 
 def _titles(paths: list[str]) -> list[str]:

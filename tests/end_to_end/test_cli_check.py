@@ -59,6 +59,57 @@ def test_every_output_says_the_same(tmp_path: Path) -> None:
     assert lines[0].startswith("**Overlap budget VIOLATED**")
 
 
+def test_the_same_command_writes_its_results_again(tmp_path: Path) -> None:
+    paths = {name: tmp_path / f"out.{name}" for name in ("json", "junit", "sarif", "markdown")}
+    options = [part for name, path in paths.items() for part in (f"--{name}", path)]
+    assert checked(SYNC, "--rule", "drain/count = 0", *options).returncode == 1
+    first = {name: path.read_text() for name, path in paths.items()}
+    again = checked(ASYNC, "--rule", "drain/count = 0", *options)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert all(path.read_text() != first[name] for name, path in paths.items())
+    mine = tmp_path / "mine.md"
+    mine.write_text("mine")
+    other = checked(ASYNC, "--rule", "drain/count = 0", "--markdown", mine)
+    assert (other.returncode, "add --force" in other.stderr, mine.read_text()) == (2, True, "mine")
+    assert checked(ASYNC, "--rule", "drain/count = 0", "--markdown", mine, "--force").returncode == 0
+
+
+def test_a_result_never_takes_the_place_of_what_was_read(tmp_path: Path) -> None:
+    trace, budget = write_small_trace(tmp_path / "t.json"), tmp_path / "overlap.toml"
+    budget.write_text("rules = ['drain/count = 0']")
+    link = tmp_path / "link.json"
+    link.symlink_to(trace)
+    before = trace.read_bytes()
+    for where in (trace, budget, link, tmp_path / "." / "t.json"):
+        done = checked(tmp_path / "t.json", "--budget", budget, "--json", where, "--force")
+        assert (done.returncode, "is read, and cannot be written" in done.stderr) == (2, True)
+    assert (trace.read_bytes(), budget.read_text()) == (before, "rules = ['drain/count = 0']")
+    folder = checked(trace, "--budget", budget, "--json", tmp_path)
+    assert (folder.returncode, "is a folder" in folder.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "FOLDER", "--rule", "drain/count = 0"),
+        ("report", "FOLDER", "-o", "page.html"),
+        ("export", "FOLDER", "--to", "csv"),
+        ("baseline", "save", "FOLDER"),
+    ],
+)
+def test_a_folder_with_several_traces_is_told_in_the_commands_own_words(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for name in ("a.json", "b.json"):
+        write_small_trace(folder / name)
+    done = overlap_lab(*(str(folder) if word == "FOLDER" else word for word in words), cwd=tmp_path)
+    assert done.returncode == 2
+    [line] = done.stderr.splitlines()
+    assert f"holds 2 traces; give one of them: {folder / 'a.json'}, {folder / 'b.json'}" in line
+
+
 def test_sarif_names_file_and_line_where_the_trace_has_stacks(tmp_path: Path) -> None:
     trace = write_small_trace(tmp_path / "t.json")
     whole = json.loads(trace.read_text())

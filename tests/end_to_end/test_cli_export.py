@@ -46,4 +46,4 @@ def test_bad_input_is_one_line(trace: Path, tmp_path: Path) -> None:
     write_small_trace(tmp_path / "second.json")
     several = overlap_lab("export", tmp_path, "--to", "csv")
     assert (several.returncode, several.stderr.count("\n")) == (2, 1)
-    assert "holds 2 traces; export one of them" in several.stderr
+    assert "holds 2 traces; give one of them" in several.stderr

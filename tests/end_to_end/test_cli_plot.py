@@ -105,3 +105,24 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], said: str, trace: Pat
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "x.html").exists()
+
+
+def test_a_folder_with_several_traces_names_them(trace: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for name in ("a.json", "b.json"):
+        (folder / name).write_bytes(trace.read_bytes())
+    done = overlap_lab("plot", "drains", folder, "-o", tmp_path / "x.html")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "holds 2 traces; give one of them: a.json, b.json" in done.stderr
+
+
+def test_a_trace_without_device_records_makes_no_claim_about_drains(trace: Path, tmp_path: Path) -> None:
+    whole = json.loads(trace.read_text())
+    host = ("cuda_runtime", "cpu_op", "user_annotation", "python_function")
+    whole["traceEvents"] = [one for one in whole["traceEvents"] if one.get("cat") in host]
+    trace.write_text(json.dumps(whole))
+    page = tmp_path / "x.html"
+    assert overlap_lab("plot", "drains", trace, "-o", page).returncode == 0
+    assert "the trace has no device records" in page.read_text()
+    assert "no wait drained" not in page.read_text()
