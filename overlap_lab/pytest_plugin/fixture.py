@@ -20,9 +20,9 @@ from overlap_lab.compare.checked import Check, Outcome
 from overlap_lab.compare.judgment import FEWEST
 from overlap_lab.errors import CaptureError, UsageError
 from overlap_lab.loaders import load
+from overlap_lab.pytest_plugin.failure import failure_text
 from overlap_lab.pytest_plugin.limits import budget_of
 from overlap_lab.pytest_plugin.settings import setting
-from overlap_lab.render.check_words import check_text
 from overlap_lab.report import Report
 from overlap_lab.trace import Trace
 
@@ -99,10 +99,7 @@ class Overlap:
         __tracebackhide__ = True
         if budget is not None and limits:
             raise UsageError("overlap.check: give a budget or limits, not both")
-        if isinstance(budget, Budget):
-            wanted = budget
-        else:
-            wanted = budget_of(**limits) if budget is None else budget_of(budget=budget)
+        wanted = budget_of(limits if budget is None else {"budget": budget}, where="overlap.check")
         if not wanted.rules:
             raise UsageError("overlap.check: no limit; give for example drains=0")
         self._checked = True
@@ -138,7 +135,7 @@ class Overlap:
             words = "; ".join(f"{one.rule}: {one.reason}" for one in found.undecided)
             self._request.node.user_properties.append(("overlap_undecided", f"{self._name()}: {words}"))
             return
-        pytest.fail(check_text(found, kept=", ".join(map(str, self._kept()))), pytrace=False)
+        pytest.fail(failure_text(found, kept=", ".join(map(str, self._kept()))), pytrace=False)
 
     def _kept(self) -> list[Path]:
         """Where the traces lie: in the folder that was asked for, else where they were recorded."""

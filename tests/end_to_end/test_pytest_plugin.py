@@ -28,11 +28,13 @@ def test_a_failure_names_call_cost_range_and_the_kept_trace(run: Run) -> None:
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
+            "*drain/count 2 > 0: hipMemcpy at *.py:*",
             "*budget VIOLATED: 0 of 1 rules kept, 1 broken*",
             "*VIOLATED * drain/count <= 0: 2*",
             "*hipMemcpy blocked the host 2 times for *(sync_copy)*",
             "*drained device 1, stream * 2 x*",
             "*trace *.db",
+            "FAILED *test_it - Failed: drain/count 2 > 0*",
         ]
     )
 
@@ -120,6 +122,8 @@ def test_an_allowed_wait_passes(run: Run) -> None:
         ("def test_it(overlap):\n    overlap.check(drains=0)\n", "nothing was recorded"),
         (CAPTURE.format(work="flowing", limits=""), "no limit; give for example drains=0"),
         (CAPTURE.format(work="flowing", limits="rules=['x']"), "'x' is no rule"),
+        (CAPTURE.format(work="flowing", limits="drain=0"), "no limit 'drain' (did you mean drains?)"),
+        ("@pytest.mark.overlap_budget(drain=0)\ndef test_it():\n    pass\n", "there is no limit 'drain'"),
         (CAPTURE.format(work="flowing", limits="budget='none.toml'"), "cannot be read"),
         ("def test_it(overlap):\n    with overlap.capture():\n        pass\n", "nothing to trace"),
         ("@pytest.mark.overlap_budget(3)\ndef test_it():\n    pass\n", "overlap_budget takes keywords"),
