@@ -140,11 +140,12 @@ class _Reader:
         """The process of each row; of one without that of all calls, or of its thread if it has but one."""
         process, thread = table.integers("process_id"), table.integers("thread_id")
         lost = (process <= ABSENT_PROCESS) | (process >= _PROCESSES)
+        if self._only_process is not None and bool((lost | (process == self._only_process)).all()):
+            return constant(self._only_process, table.size, np.dtype(np.int32))  # takes no memory
         if not lost.any():
             return process
         if self._only_process is not None:
-            only = constant(self._only_process, table.size, np.dtype(np.int32))
-            return only if lost.all() else np.where(lost, only, process)
+            return np.where(lost, self._only_process, process)
         if not self._process_of_thread:
             return process
         first, place = alike(thread)

@@ -114,6 +114,18 @@ def test_kernels_of_other_threads_take_the_process_of_all_calls_or_of_their_own(
     assert [found["k60"], found["k70"]] == processes
 
 
+def test_one_process_in_every_row_takes_no_memory(tmp_path: Path) -> None:
+    header = "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp"
+    rows = [f"HIP_RUNTIME_API,hipLaunchKernel,7,9,{n},{10 * n},{10 * n + 5}" for n in range(1, 5)]
+    write(tmp_path, "7_hip_api_trace.csv", header, *rows)
+    kernels = "Kind,Agent_Id,Queue_Id,Kernel_Id,Kernel_Name,Correlation_Id,Start_Timestamp,End_Timestamp"
+    made = [f"KERNEL_DISPATCH,2,1,1,gemm,{n},{10 * n + 6},{10 * n + 8}" for n in range(1, 5)]
+    write(tmp_path, "7_kernel_trace.csv", kernels, *made)
+    trace = load(tmp_path)
+    assert trace.process.tolist() == [7] * 8
+    assert trace.process.strides == (0,)
+
+
 def test_without_calls_the_file_name_gives_the_process(tmp_path: Path) -> None:
     row = "KERNEL_DISPATCH,1,2,3,k,1,10,20"
     assert load(write(tmp_path, "4711_kernel_trace.csv", KERNEL_62, row)).process.tolist() == [4711]
