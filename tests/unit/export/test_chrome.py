@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from overlap_lab.analyze import analyze
@@ -42,6 +42,12 @@ def well_named(trace: Trace) -> Trace:
     word = {api: name for _, api, name in HOST.values()}
     names = tuple(word.get(Api(number), f"kind {number}") for number in range(max(Api) + 1))
     return trace.replace(names=names, name=trace.api.astype(np.int32))
+
+
+def leaves_a_process_out(trace: Trace) -> bool:
+    """Whether an op of one of several processes has no id: Kineto's dialect cannot say whose it is."""
+    alone = trace.is_device & (trace.correlation == 0)
+    return bool(alone.any()) and np.unique(trace.process[trace.is_host_call]).size > 1
 
 
 def same_numbers(trace: Trace, again: Trace) -> None:
@@ -93,12 +99,13 @@ def test_real_captures_load_again_with_the_same_numbers(name: str, tmp_path: Pat
     same_numbers(trace, load(export_trace(trace, tmp_path / "again.json", to="chrome")))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(st.integers(0, 10_000))
 def test_random_traces_load_again_with_the_same_numbers(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
     trace = well_named(random_trace(seed))
+    assume(not leaves_a_process_out(trace))
     path = tmp_path_factory.mktemp("chrome") / "again.json"
     same_numbers(trace, load(export_trace(trace, path, to="chrome")))
 
