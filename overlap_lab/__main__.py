@@ -29,7 +29,9 @@ def main() -> int:
         signal.signal(signal.SIGINT, _end)
     from overlap_lab.cli import main as command  # which gives the signal back when all is imported
 
-    return command()
+    code = command()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is written: the code stands while Python tidies up
+    return code
 
 
 if __name__ == "__main__":

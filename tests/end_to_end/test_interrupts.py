@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.end_to_end.small_trace import write_small_trace
+
 ROWS = 400_000
 SOON_S = 5.0
 """What a busy machine may take; scripts/measure_interrupts.py says what a quiet one does (200 ms)."""
@@ -173,3 +175,17 @@ def test_an_interrupt_ends_the_command_with_one_word(trace: Path, after_s: float
     assert (process.returncode, err) == (130, "overlap-lab: interrupted\n")
     assert ended_s < SOON_S
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_after_the_end_changes_no_exit_code(tmp_path: Path) -> None:
+    trace = write_small_trace(tmp_path / "trace.json")
+    script = (
+        "import atexit, os, signal, sys\n"
+        "from overlap_lab.__main__ import main\n"
+        "atexit.register(os.kill, os.getpid(), signal.SIGINT)\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "analyze", str(trace)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
