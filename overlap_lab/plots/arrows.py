@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlap_lab.analyze import report_and_context
 from overlap_lab.export.found import arrows_of as waits_and_ops
 from overlap_lab.metrics.context import Context
 from overlap_lab.plots.lanes import Lane, device_lanes, devices_in, host_lanes, origin_ns
@@ -26,9 +25,10 @@ class Arrow:
     end_lane: int
 
 
-def arrows_of(trace: Trace, lanes: Sequence[Lane], *, most: int, offset_ns: int = 0) -> list[Arrow]:
+def arrows_of(
+    trace: Trace, context: Context, lanes: Sequence[Lane], *, most: int, offset_ns: int = 0
+) -> list[Arrow]:
     """At most so many arrows between drawn lanes: of the longest waits first, then of ops in order."""
-    _, context = report_and_context(trace)
     place = {lane.label: at for at, lane in enumerate(lanes)}
     lane_of = _lanes_of_rows(trace, place)
     shift = offset_ns - origin_ns(trace)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +9,7 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from overlap_lab.errors import MissingDependency, UsageError
+from overlap_lab.render.html_page import script_hash
 from overlap_lab.whole_file import whole_file, write_whole
 
 __all__ = ["check_suffix", "write_figure"]
@@ -78,7 +77,7 @@ def _page(figure: go.Figure) -> str:
     data = figure.to_json().replace("<", "\\u003c")
     title = html.escape(str(figure.layout.title.text or "overlap_lab"))
     paper = html.escape(str(figure.layout.paper_bgcolor or "#FFFFFF"))
-    allowed = " ".join(f"'sha256-{_sha256(script)}'" for script in (library, _DRAW))
+    allowed = " ".join(f"'sha256-{script_hash(script)}'" for script in (library, _DRAW))
     policy = (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
@@ -92,7 +91,3 @@ def _page(figure: go.Figure) -> str:
         f'<script type="application/json" id="figure">{data}</script>\n'
         f"<script>{library}</script>\n<script>{_DRAW}</script>\n</body>\n</html>"
     )
-
-
-def _sha256(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

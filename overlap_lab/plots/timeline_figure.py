@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from overlap_lab.errors import UsageError
+from overlap_lab.metrics.context import Context
 from overlap_lab.plots.arrows import arrows_of
 from overlap_lab.plots.lanes import (
     Ints,
@@ -28,7 +29,7 @@ from overlap_lab.plots.lanes import (
     origin_ns,
 )
 from overlap_lab.plots.palette import COLOURS, INK
-from overlap_lab.plots.runs import device_word, report_of, title_of, untold
+from overlap_lab.plots.runs import context_of_run, device_word, title_of, untold
 from overlap_lab.plots.theme import dressed, nothing, safe, scale_of
 from overlap_lab.render.names import printable, shorten
 from overlap_lab.render.timeline_data import aligned_zero_ns
@@ -58,6 +59,8 @@ class Panel:
     title: str
     trace: Trace
     report: Report
+    context: Context | None = None
+    """What `report_and_context` returned beside the report; without, arrows measure the trace once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,7 @@ def _shift_ns(trace: Trace, align: str) -> int:
 
 
 def _measured(run: Trace) -> Panel:
-    return Panel(title_of(run), run, report_of(run))
+    return Panel(title_of(run), run, *context_of_run(run))
 
 
 def _shown(
@@ -259,9 +262,10 @@ def _add_arrows(
 ) -> None:
     """Lines between lanes, hidden until asked for: at most so many, from the costliest waits on."""
     offset, scale, first, last = view
+    context = panel.context or context_of_run(panel.trace)[1]
     found = [
         arrow
-        for arrow in arrows_of(panel.trace, lanes, most=_MOST_ARROWS, offset_ns=offset)
+        for arrow in arrows_of(panel.trace, context, lanes, most=_MOST_ARROWS, offset_ns=offset)
         if arrow.end_ns > first and arrow.begin_ns < last
     ]
     if not found:

@@ -10,7 +10,7 @@ from typing import Final
 
 from overlap_lab.render.html_parts import text
 
-__all__ = ["html_page"]
+__all__ = ["html_page", "script_hash"]
 
 _PAGE: Final = """<!doctype html>
 <html lang="en">
@@ -53,10 +53,11 @@ def _resource(name: str) -> str:
 
 def _policy(css: str, script: str) -> str:
     return (
-        f"default-src 'none'; script-src 'sha256-{_sha256(script)}'; style-src 'sha256-{_sha256(css)}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src 'sha256-{script_hash(script)}'; "
+        f"style-src 'sha256-{script_hash(css)}'; img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 
-def _sha256(content: str) -> str:
+def script_hash(content: str) -> str:
+    """What a page's policy calls a script or style that it allows: its SHA-256, in base64."""
     return base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
