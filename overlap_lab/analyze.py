@@ -20,6 +20,7 @@ from overlap_lab.metrics.provenance import source_of
 from overlap_lab.metrics.run_ahead import queue_peaks, run_ahead
 from overlap_lab.metrics.steps import steps_table
 from overlap_lab.metrics.tables import tables_of
+from overlap_lab.progress import waiting_for
 from overlap_lab.quality import (
     Overruns,
     Quality,
@@ -66,6 +67,11 @@ def report_and_context(
         )
     if window is not None and not EARLIEST_NS <= window[0] < window[1] <= LATEST_NS:
         raise UsageError(f"analyze: the window {window[0]}:{window[1]} is no time of any trace")
+    with waiting_for(f"analyzing {len(trace):,} rows"):
+        return _measured(trace, window, steps=steps)
+
+
+def _measured(trace: Trace, window: tuple[int, int] | None, *, steps: bool) -> tuple[Report, Context]:
     closed = negative_rows_closed(trace)
     links = link(closed)
     runs = overruns(links, links.end)

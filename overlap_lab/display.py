@@ -1,4 +1,4 @@
-"""How values of this package look in a notebook: small tables in which every text of a trace is escaped."""
+"""How values of this package look in a notebook: every text of a trace is escaped."""
 
 from __future__ import annotations
 
@@ -6,10 +6,26 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-__all__ = ["card", "grid"]
+__all__ = ["bar", "card", "grid"]
 
 _LONGEST: Final = 160
+_TEXT_BAR: Final = 20
 _CELL: Final = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
+
+
+def bar(words: str, share: float | None, *, is_over: bool) -> dict[str, str]:
+    """How far some work is, as a notebook's page and as plain text; when it is over, one line of words."""
+    said = _shown(words, _LONGEST)
+    if is_over:
+        return {"text/html": f'<span style="opacity:.7">{html.escape(said)}</span>', "text/plain": said}
+    value = "" if share is None else f' value="{min(share, 1.0):.3f}"'
+    told = html.escape(said)
+    filled = "" if share is None else "#" * round(_TEXT_BAR * min(share, 1.0))
+    drawn = "" if share is None else f"[{filled.ljust(_TEXT_BAR, '.')}] "
+    return {
+        "text/html": f'<label><progress max="1"{value}></progress> <span>{told}</span></label>',
+        "text/plain": f"{drawn}{said}",
+    }
 
 
 def card(title: str, sentence: str, *parts: str) -> str:
@@ -37,7 +53,9 @@ def grid(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = 
 
 def _text(given: str, longest: int = _LONGEST) -> str:
     """Text of a page: no markup, no control characters, not too long."""
+    return html.escape(_shown(given, longest), quote=True)
+
+
+def _shown(given: str, longest: int) -> str:
     shown = "".join(one if one.isprintable() else "\ufffd" for one in given[: longest + 1])
-    if len(shown) > longest:
-        shown = f"{shown[: longest - 3]}..."
-    return html.escape(shown, quote=True)
+    return f"{shown[: longest - 3]}..." if len(shown) > longest else shown

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, TextIO
 
-from overlap_lab.native import read_so_far
+from overlap_lab.progress import Reading
 from overlap_lab.render.names import printable, shorten
 
 __all__ = ["Meter", "waiting_for"]
@@ -19,7 +19,6 @@ __all__ = ["Meter", "waiting_for"]
 _AFTER_S: Final = 2.0
 """Shorter waits need no words."""
 _EVERY_S: Final = 0.2
-_MB: Final = 1_000_000
 
 
 @contextmanager
@@ -50,11 +49,8 @@ class Meter:
     ) -> None:
         self.ended = threading.Event()
         self._stream = stream
-        self._clock = clock
         self._name = printable(files[0].name) if files else ""
-        self._total = sum(map(_size, files))
-        self._begun = clock()
-        self._before = read_so_far()
+        self._reading = Reading(files, clock)
         self._stage = ""
         self._drawn = 0
 
@@ -78,17 +74,7 @@ class Meter:
         """What there is to say."""
         if self._stage:
             return f"{self._stage} {self._name}"
-        bytes_read, rows = (now - then for now, then in zip(read_so_far(), self._before, strict=True))
-        if rows and not bytes_read:
-            return f"reading {self._name}: {rows:,} rows"
-        rate = bytes_read / max(self._clock() - self._begun, 1e-3) / _MB
-        if not 0 < bytes_read <= self._total:  # read a second time, for instance
-            return f"reading {self._name}: {bytes_read / _MB:,.0f} MB, {rate:,.0f} MB/s"
-        share = bytes_read / self._total
-        return (
-            f"reading {self._name}: {bytes_read / _MB:,.0f} of {self._total / _MB:,.0f} MB, {share:.0%}, "
-            f"{rate:,.0f} MB/s"
-        )
+        return f"reading {self._name}: {self._reading.words()}"
 
     def _draw(self, text: str) -> None:
         shown = shorten(text, _width(self._stream) - 1)
@@ -102,10 +88,3 @@ def _width(stream: TextIO) -> int:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError):
         return 80
-
-
-def _size(file: Path) -> int:
-    try:
-        return file.stat().st_size
-    except OSError:
-        return 0

@@ -25,6 +25,7 @@ from overlap_lab.compare.samples import (
 from overlap_lab.compare.single_run import compare_runs
 from overlap_lab.compare.statistics import FEWEST
 from overlap_lab.errors import UsageError
+from overlap_lab.progress import each, waiting_for
 from overlap_lab.report import Report
 from overlap_lab.trace import Trace
 
@@ -42,6 +43,7 @@ _SAMPLING: Final = {
 }
 
 
+@waiting_for("comparing")
 def compare(
     baseline: Side,
     candidate: Side,
@@ -103,7 +105,7 @@ def _runs(side: Side, name: str) -> list[Run]:
     several = [side] if isinstance(side, Report | Trace | StoredRun | Run) else list(side)
     if not several:
         raise UsageError(f"compare: the {name} has no run")
-    return [run_of(one) for one in several]
+    return [run_of(one) for one in each(several)]
 
 
 def _unit(per: Per | str, range_name: str | None, left: list[Run], right: list[Run]) -> Per:

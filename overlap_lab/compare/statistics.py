@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from overlap_lab.errors import MissingDependency
+from overlap_lab.progress import each
 
 __all__ = [
     "ALPHA",
@@ -169,7 +170,7 @@ def _resampled_medians(side: Floats, block: int, random: np.random.Generator, re
     start = random.integers(0, size, (resamples, -(-size // block)))
     index = (start[:, :, None] + np.arange(block)).reshape(resamples, -1)[:, :size] % size
     pieces = np.array_split(index, -(-index.size // _AT_ONCE))
-    rows = [np.concatenate([np.median(row[i], axis=-1) for i in pieces]) for row in np.atleast_2d(side)]
+    rows = [np.concatenate([np.median(row[i], axis=-1) for i in pieces]) for row in each(np.atleast_2d(side))]
     return np.stack(rows).reshape(*side.shape[:-1], resamples)
 
 

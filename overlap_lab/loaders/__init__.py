@@ -9,6 +9,7 @@ from overlap_lab.errors import UsageError
 from overlap_lab.loaders.inputs import TraceInput, find_inputs
 from overlap_lab.loaders.origin import with_origin
 from overlap_lab.loaders.registry import Format, formats
+from overlap_lab.progress import waiting_for
 from overlap_lab.trace import Trace
 
 if TYPE_CHECKING:
@@ -24,14 +25,16 @@ def load(source: str | Path | TraceInput | Queries) -> Trace:
     Raises InputError for content that cannot be used, UsageError for a folder of several traces.
     """
     if isinstance(source, TraceInput):
-        return with_origin(source.format.read(source.files), source.files)
+        with waiting_for(f"reading {source.path.name}", source.files):
+            return with_origin(source.format.read(source.files), source.files)
     if not isinstance(source, str | Path):
         from overlap_lab.loaders.rocpd import connection_of, read_rocpd_connection
 
         connection = connection_of(source)
         if connection is None:
             raise UsageError(f"load: a path or a rocpd connection is needed, not {type(source).__name__}")
-        return read_rocpd_connection(connection)
+        with waiting_for("reading the connection's tables"):
+            return read_rocpd_connection(connection)
     inputs = find_inputs(source)
     if len(inputs) > 1:
         names = ", ".join(str(found.path) for found in inputs[:8]) + (", ..." if len(inputs) > 8 else "")

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -19,6 +20,7 @@ from overlap_lab.native import count_read
 from tests.end_to_end.small_trace import write_small_trace
 
 SOON_S = 0.02
+PATIENCE_S = 60
 
 
 class Terminal:
@@ -27,17 +29,22 @@ class Terminal:
     def __init__(self) -> None:
         self._master, slave = os.openpty()
         self.stream: TextIO = os.fdopen(slave, "w")
+        self._arrived = b""
 
     def shown(self) -> str:
         self.stream.flush()
         os.set_blocking(self._master, False)
-        arrived = b""
-        try:
+        with suppress(BlockingIOError):
             while piece := os.read(self._master, 65_536):
-                arrived += piece
-        except BlockingIOError:
-            pass
-        return arrived.decode()
+                self._arrived += piece
+        return self._arrived.decode()
+
+    def wait_for(self, text: str) -> None:
+        for _ in range(PATIENCE_S * 100):
+            if text in self.shown():
+                return
+            time.sleep(0.01)
+        raise TimeoutError(f"never shown: {text!r}; {self.shown()!r}")
 
     def close(self) -> None:
         self.stream.close()
@@ -89,13 +96,10 @@ def test_a_long_wait_shows_lines_and_takes_them_away(
     path = tmp_path / "a.json"
     path.write_bytes(b" " * 1_000)
     with waiting_for((path,), terminal.stream) as meter:
-        time.sleep(5 * SOON_S)
+        terminal.wait_for("reading a.json: ")
         meter.now("analyzing 7 rows of")
-        time.sleep(5 * SOON_S)
-    shown = terminal.shown()
-    assert "reading a.json: " in shown
-    assert "analyzing 7 rows of a.json" in shown
-    assert line_left(shown) == ""
+        terminal.wait_for("analyzing 7 rows of a.json")
+    assert line_left(terminal.shown()) == ""
 
 
 def test_a_short_wait_shows_nothing(terminal: Terminal, tmp_path: Path) -> None:
@@ -109,7 +113,7 @@ def test_an_error_leaves_no_line(terminal: Terminal, tmp_path: Path, monkeypatch
 
     def wait() -> None:
         with waiting_for((tmp_path / "a.json",), terminal.stream):
-            time.sleep(5 * SOON_S)
+            terminal.wait_for("reading a.json: ")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -134,7 +138,7 @@ def test_the_line_fits_a_narrow_terminal(
     fcntl.ioctl(terminal.stream.fileno(), termios.TIOCSWINSZ, struct.pack("HHHH", 24, 30, 0, 0))
     monkeypatch.setattr(progress, "_AFTER_S", SOON_S)
     with waiting_for((tmp_path / ("x" * 90),), terminal.stream):
-        time.sleep(5 * SOON_S)
+        terminal.wait_for("xxx")
     parts = terminal.shown().split("\r")
     assert max(map(len, parts)) == 29
 
