@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from overlap_lab.columns import is_one_of, rows_of
+from overlap_lab.columns import gather, is_one_of, rows_of
 from overlap_lab.loaders.building import Columns, Findings, GatheredRows
 from overlap_lab.native import callers_of
 from overlap_lab.schema import ABSENT, ABSENT_PROCESS, DEVICE_KINDS, NO_CORRELATION, Api, CopyKind, Kind
@@ -110,12 +110,11 @@ def class_blit_kernels(columns: Columns, names: Sequence[str], findings: Finding
     blit_names = copy_names | fill_names
     if not blit_names.any():
         return
-    rows = np.flatnonzero(blit_names[columns["name"]])
+    rows = np.flatnonzero(gather(blit_names, columns["name"]))
     rows = rows[columns["kind"][rows] == Kind.KERNEL]
     linked = call_rows(columns, rows)
-    api = np.where(linked >= 0, columns["api"][linked], Api.NONE)
-    copies = np.isin(api, _COPIES)
-    fills = np.isin(api, _FILLS)
+    api = np.where(linked >= 0, columns["api"][linked], np.uint8(Api.NONE))
+    copies, fills = is_one_of(api, _COPIES), is_one_of(api, _FILLS)
     if copies.any() or fills.any():
         kind = own(columns, "kind")
         kind[rows[copies]], kind[rows[fills]] = Kind.MEMCPY, Kind.MEMSET
@@ -142,7 +141,7 @@ def fill_copies_from_calls(columns: Columns) -> None:
     linked = call_rows(columns, rows)
     rows, linked = rows[linked >= 0], linked[linked >= 0]
     kind = columns["copy_kind"]
-    vague = np.isin(kind[rows], (CopyKind.UNKNOWN, CopyKind.DEVICE_TO_DEVICE))
+    vague = is_one_of(kind[rows], (CopyKind.UNKNOWN, CopyKind.DEVICE_TO_DEVICE))
     said = kind[linked] != CopyKind.UNKNOWN
     _copy(columns, "copy_kind", linked[vague & said], rows[vague & said])
     size = columns["bytes"]

@@ -41,16 +41,13 @@ class Merge {
     split(blocks, size_t{1} << std::clamp(64 - time_bits, kLeastRowBits, kMostRowBits));
     const unsigned bits = row_bits_ + time_bits;
     if (size_ == 0 || size_ > UINT32_MAX || bits > 64) return false;
-    for (size_t at = 0; at < blocks_.size(); ++at) {
-      keys_.push_back(sized_column<uint64_t>(blocks_[at].size));
-      uint64_t* key = keys_.back().data();
-      const int64_t* start = blocks_[at].start_ns;
-      for_parts(blocks_[at].size, kGrain, [=](size_t begin, size_t end) {
-        for (size_t row = begin; row < end; ++row) {
-          key[row] = (static_cast<uint64_t>(start[row]) - low_) << row_bits_ | row;
-        }
-      });
-      sort_numbers(keys_.back(), row_bits_, bits, interrupted);
+    keys_.resize(blocks_.size());
+    if (blocks_.size() < 2 * thread_count()) {  // each on all threads
+      for (size_t at = 0; at < blocks_.size(); ++at) make_keys(at, bits, interrupted);
+    } else {
+      in_turns(
+          blocks_.size(), [this, bits](size_t at, const Stop&) { make_keys(at, bits, [] {}); },
+          interrupted);
     }
     return true;
   }
@@ -75,6 +72,19 @@ class Merge {
   }
 
  private:
+  /// The keys of a block, sorted.
+  void make_keys(size_t at, unsigned bits, const std::function<void()>& interrupted) {
+    keys_[at] = sized_column<uint64_t>(blocks_[at].size);
+    uint64_t* key = keys_[at].data();
+    const int64_t* start = blocks_[at].start_ns;
+    for_parts(blocks_[at].size, kGrain, [=](size_t begin, size_t end) {
+      for (size_t row = begin; row < end; ++row) {
+        key[row] = (static_cast<uint64_t>(start[row]) - low_) << row_bits_ | row;
+      }
+    });
+    sort_numbers(keys_[at], row_bits_, bits, interrupted);
+  }
+
   /// Blocks of at most so many rows: the longer the time, the fewer rows can be told apart in a
   /// key.
   void split(const std::vector<TimedBlock>& blocks, size_t most) {

@@ -13,25 +13,37 @@ namespace {
 constexpr size_t kGrain = 1 << 16;
 
 template <class To, class From>
-void scatter_block(Values<From> values, const RowBlock& block, const uint32_t* places, To* into) {
-  const int32_t* codes = block.codes;
-  for_parts(block.size, kGrain, [=](size_t begin, size_t end) {
-    if (codes == nullptr) {
-      for (size_t row = begin; row < end; ++row) into[places[row]] = static_cast<To>(values[row]);
-    } else {
-      for (size_t row = begin; row < end; ++row) {
-        into[places[row]] = static_cast<To>(values[static_cast<size_t>(codes[row])]);
-      }
+void scatter_rows(Values<From> values, const int32_t* codes, const uint32_t* places, size_t begin,
+                  size_t end, To* into) {
+  if (codes == nullptr) {
+    for (size_t row = begin; row < end; ++row) into[places[row]] = static_cast<To>(values[row]);
+  } else {
+    for (size_t row = begin; row < end; ++row) {
+      into[places[row]] = static_cast<To>(values[static_cast<size_t>(codes[row])]);
     }
-  });
+  }
 }
 
+/// Parts of all rows together: a block by itself may be too small for two threads.
 template <class To>
 void scatter_to(const std::vector<RowBlock>& blocks, const uint32_t* places, To* into) {
+  std::vector<size_t> first;
+  size_t size = 0;
   for (const RowBlock& block : blocks) {
-    with_values(block.values, [&](auto values) { scatter_block(values, block, places, into); });
-    places += block.size;
+    first.push_back(size);
+    size += block.size;
   }
+  for_parts(size, kGrain, [&](size_t begin, size_t end) {
+    for (size_t at = 0; at < blocks.size(); ++at) {
+      const size_t from = std::max(begin, first[at]),
+                   to = std::min(end, first[at] + blocks[at].size);
+      if (from >= to) continue;
+      with_values(blocks[at].values, [&](auto values) {
+        scatter_rows(values, blocks[at].codes, places + first[at], from - first[at], to - first[at],
+                     into);
+      });
+    }
+  });
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "csv_file.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -33,14 +32,9 @@ class Reading {
   }
 
   void read(const std::function<void()>& interrupted) {
-    std::atomic<size_t> next{0};
-    const Task work = [this, &next](const Stop& stop) {
-      for (size_t at = next++; at < parts_.size() && !stop.asked(); at = next++) {
-        read_part(parts_[at], stop);
-      }
-    };
-    const size_t threads = std::min(thread_count(), parts_.size());
-    run_tasks(std::vector<Task>(threads, work), interrupted);
+    in_turns(
+        parts_.size(), [this](size_t at, const Stop& stop) { read_part(parts_[at], stop); },
+        interrupted);
     run_tasks({[this](const Stop& stop) { prove(stop); }}, interrupted);
     for (size_t at = 0; at < files_.size(); ++at) hand_over(at);
   }

@@ -1,15 +1,20 @@
 #include "nesting.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <tuple>
 #include <vector>
+
+#include "threads.h"
 
 namespace overlap_native {
 
 namespace {
 
 using Lane = std::tuple<int32_t, int64_t, uint8_t>;
+
+constexpr size_t kGrain = 1 << 18;
 
 /// The ends of the rows that are open, of each lane; those of lanes that take turns are at hand.
 class OpenEnds {
@@ -35,9 +40,12 @@ class OpenEnds {
 }  // namespace
 
 void nesting_depth(const HostRows& rows, uint32_t kinds, int32_t* depth) {
+  // Most of the time is the system's, which clears a new array's pages where they are first
+  // touched.
+  for_parts(rows.size, kGrain,
+            [depth](size_t begin, size_t end) { std::fill(depth + begin, depth + end, 0); });
   OpenEnds open_ends;
   for (size_t row = 0; row < rows.size; ++row) {
-    depth[row] = 0;
     const uint8_t kind = rows.kind[row];
     if (kind >= 32 || (kinds >> kind & 1) == 0) continue;
     std::vector<int64_t>& open = open_ends.of({rows.process[row], rows.thread[row], kind});

@@ -1,7 +1,6 @@
 #include "record_file.h"
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -87,13 +86,9 @@ class Reading {
   }
 
   void read_parts(const std::function<void()>& interrupted) {
-    std::atomic<size_t> next{0};
-    const Task work = [this, &next](const Stop& stop) {
-      for (size_t at = next++; at < parts_.size() && !stop.asked(); at = next++) {
-        read_part(parts_[at], stop);
-      }
-    };
-    run_tasks(std::vector<Task>(std::min(thread_count(), parts_.size()), work), interrupted);
+    in_turns(
+        parts_.size(), [this](size_t at, const Stop& stop) { read_part(parts_[at], stop); },
+        interrupted);
   }
 
   void read_part(Part& part, const Stop& stop) {

@@ -103,6 +103,15 @@ void run_tasks(const std::vector<Task>& tasks, const std::function<void()>& inte
   Job(tasks).wait(interrupted);
 }
 
+void in_turns(size_t count, const std::function<void(size_t, const Stop&)>& work,
+              const std::function<void()>& interrupted) {
+  std::atomic<size_t> next{0};
+  const Task turns = [&](const Stop& stop) {
+    for (size_t at = next++; at < count && !stop.asked(); at = next++) work(at, stop);
+  };
+  run_tasks(std::vector<Task>(std::min(thread_count(), count), turns), interrupted);
+}
+
 void for_parts(size_t size, size_t grain, const std::function<void(size_t, size_t)>& work) {
   const size_t parts =
       std::max<size_t>(std::min(thread_count(), size / std::max<size_t>(grain, 1)), 1);

@@ -29,6 +29,11 @@ size_t thread_count();
 /// throws stops the others and is thrown again here.
 void run_tasks(const std::vector<Task>& tasks, const std::function<void()>& interrupted);
 
+/// Calls `work(i, stop)` for each i below `count`, on at most as many threads as there are cores,
+/// each of which takes the next one that is left. Blocks as `run_tasks` does.
+void in_turns(size_t count, const std::function<void(size_t, const Stop&)>& work,
+              const std::function<void()>& interrupted);
+
 /// Calls `work(begin, end)` for parts of [0, size) that are no smaller than `grain`, on as many
 /// threads as there are cores; on the calling one where that is a single part. Blocks until all is
 /// done. For work of under 100 ms a part, which is not interrupted.
