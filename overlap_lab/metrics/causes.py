@@ -139,7 +139,8 @@ def _records_missing(material: Material, device: int) -> Mask:
     missing = np.zeros(lane.gap_start.size, np.bool_)
     host, calls = material.links.host, material.lost_launches
     calls = calls[is_one_of(gather(trace.api, gather(host, calls)), (Api.LAUNCH, Api.GRAPH_LAUNCH))]
-    calls = calls[_could_be_for(material, calls, device)]
+    if calls.size:
+        calls = calls[_could_be_for(material, calls, device)]
     if calls.size == 0 or missing.size == 0:
         return missing
     start = in_order(gather(trace.start_ns, gather(host, calls)))
@@ -152,12 +153,10 @@ def _could_be_for(material: Material, calls: Rows, device: int) -> Mask:
     """Calls that name the device, or name none and come from a thread, else a process, that feeds it."""
     trace, feeds = material.trace, material.feeds
     named = gather(trace.device, gather(material.links.host, calls))
-    feeders = {who for who, devices in feeds.by_thread.items() if device in devices}
-    owners = {who for who, devices in feeds.by_owner.items() if device in devices}
     thread, owner = gather(material.links.host_thread, calls), material.ops.call_owner(calls)
-    of_thread = np.isin(thread, list(feeders))
+    of_thread = np.isin(thread, feeds.threads(device))
     feeds_nothing = ~np.isin(thread, list(feeds.by_thread))
-    of_owner = feeds_nothing & np.isin(owner, list(owners))
+    of_owner = feeds_nothing & np.isin(owner, feeds.owners(device))
     return np.asarray((named == device) | ((named == ABSENT_DEVICE) & (of_thread | of_owner)))
 
 

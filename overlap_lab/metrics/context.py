@@ -13,6 +13,7 @@ from overlap_lab.link import Link
 from overlap_lab.metrics.causes import Segments, causes_of
 from overlap_lab.metrics.drained import Drains, drains_of, stream_drains_of
 from overlap_lab.metrics.material import Material, material_of
+from overlap_lab.metrics.ops import Groups
 from overlap_lab.metrics.waits import Waits, waits_of
 from overlap_lab.trace import Trace
 
@@ -36,6 +37,7 @@ class Context(Material):
     """Each `host/*` value per thread, by window, as far as it was asked for."""
     values: dict[tuple[str, int, Window | None], dict[str, int | float | None]]
     """Values of a device by family and window, as far as they were asked for."""
+    waits_of_threads: Groups
     near: list[tuple[Rows, Rows]]
     """Rows near the waits and their threads, once they were asked for."""
     window: Window | None = None
@@ -74,9 +76,10 @@ class Context(Material):
 
     def blocked(self, device: int, *, terminal: bool) -> Intervals:
         """When the device's feeding threads were blocked, with or without its terminal waits."""
-        mine = np.isin(self.waits.thread, self.feeds.threads(device))
+        waits = self.waits_of_threads
+        mine = waits.of(self.feeds.threads(device).tolist())
         if not terminal:
-            mine[self.drains[device].terminal_waits] = False
+            mine = mine[np.isin(mine, self.drains[device].terminal_waits, invert=True)]
         return union(*clip(self.waits.start[mine], self.waits.end[mine], self.window))
 
     def is_fed(self, device: int) -> bool:
@@ -103,6 +106,7 @@ def _context(material: Material, waits: Waits, window: Window | None) -> Context
         idle=idle,
         host_values={},
         values={},
+        waits_of_threads=Groups.of_codes(waits.thread),
         near=[],
         window=window,
     )

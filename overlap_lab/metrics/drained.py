@@ -9,7 +9,7 @@ import numpy as np
 
 from overlap_lab import native
 from overlap_lab.columns import Ints, count_until, distinct, gather, order
-from overlap_lab.metrics.ops import Lane, Ops, grouped, lane_of
+from overlap_lab.metrics.ops import Groups, Lane, Ops, grouped, lane_of
 from overlap_lab.metrics.opset import LONG_AGO
 from overlap_lab.metrics.scopes import Feeds
 from overlap_lab.metrics.settings import SLACK_NS
@@ -44,9 +44,10 @@ class Drains:
 def drains_of(ops: Ops, feeds: Feeds, devices: Mapping[int, Lane], waits: Waits) -> dict[int, Drains]:
     """The drains of each device, by its feeding threads' waits for one of its ops."""
     wait, waited_for = waited_devices(ops, waits)
+    of_device = Groups.of_codes(waited_for)
     result = {}
     for device, lane in devices.items():
-        candidates = wait[waited_for == device]
+        candidates = wait[of_device.of((device,))]
         fed = np.isin(waits.thread[candidates], feeds.threads(device))
         result[device] = _drains(ops, lane, waits, candidates[fed])
     return result

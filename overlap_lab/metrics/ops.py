@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Final
 
 import numpy as np
 
 from overlap_lab import native
-from overlap_lab.columns import Ints, Mask, Numbers, Rows, dense_codes, gather, order
+from overlap_lab.columns import Ints, Numbers, Rows, dense_codes, gather, order
 from overlap_lab.intervals import Intervals
 from overlap_lab.link import Link
 from overlap_lab.metrics.opset import OpSet
 from overlap_lab.schema import ABSENT_DEVICE, ABSENT_PROCESS, Api
 from overlap_lab.trace import Trace
 
-__all__ = ["Lane", "Ops", "device_lanes", "grouped", "lane_of", "ops_of"]
+__all__ = ["Groups", "Lane", "Ops", "device_lanes", "grouped", "lane_of", "ops_of"]
 
 Lent = tuple[Ints, Ints, Ints, Ints, Rows, Rows, Rows, Rows | None, int]
 _Key = tuple[int, int, int]
 """(owner, device, stream)"""
+
+
+_NOWHERE: Final = np.zeros(0, np.int64)
+_FEW: Final = 16
+"""A part of all ops this small is sorted, not picked from all: there can be thousands of such parts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Places:
+    """The numbers of places by what they have in common."""
+
+    groups: list[Rows]
+    """The ops of each place."""
+    of_owner: dict[tuple[int, int], dict[int, int]]
+    """By (owner, device) and stream."""
+    of_nobody: dict[tuple[int, int], dict[int, int]]
+    """Those whose process nobody knows, by (part, device) and stream."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +59,7 @@ class Ops:
     """(owner, device) -> its streams."""
     index: dict[_Key, Rows]
     """(owner, device, stream) -> ops."""
+    places: _Places
     sets: dict[tuple[int, int, int | None], OpSet] = field(default_factory=dict)
     made: dict[tuple[int, int, int], list[tuple[Rows, OpSet]]] = field(default_factory=dict)
     """Every set with its ops, by how many these are, the first, and the last one."""
@@ -84,32 +104,41 @@ class Ops:
         """Ops of one stream of one process."""
         key = (owner, device, stream)
         if key not in self.sets:
-            self.sets[key] = self.set_of(self._members(owner, device, (stream,)))
+            self.sets[key] = self.set_of(self._members(owner, device, stream))
         return self.sets[key]
 
     def of_device(self, owner: int, device: int) -> OpSet:
         """Ops of one process on one device."""
         key = (owner, device, None)
         if key not in self.sets:
-            members = self._members(owner, device, self.streams.get((owner, device), ()))
-            self.sets[key] = self.set_of(members)
+            self.sets[key] = self.set_of(self._members(owner, device, None))
         return self.sets[key]
 
-    def _members(self, owner: int, device: int, streams: tuple[int, ...]) -> Rows:
-        places = self.links.places
-        wanted = (self.place_owner == owner) & (places.device == device) & np.isin(places.stream, streams)
+    def _members(self, owner: int, device: int, stream: int | None) -> Rows:
+        """Ops of one stream of a process on a device, or of all streams, those that may be its own too."""
+        found = [self.places.of_owner.get((owner, device), {})]
         loose = self.unowned.get(owner)
         if loose is not None:
-            part = self.links.trace.part[self.links.op[loose[0]]]
-            lost = (places.process == ABSENT_PROCESS) & (places.part == part)
-            wanted |= lost & (places.device == device) & np.isin(places.stream, streams)
-        return self.of_places(wanted)
+            part = int(self.links.trace.part[self.links.op[loose[0]]])
+            found.append(self.places.of_nobody.get((part, device), {}))
+        if stream is None:
+            return self.of_places([place for by_stream in found for place in by_stream.values()])
+        return self.of_places([by_stream[stream] for by_stream in found if stream in by_stream])
 
-    def of_places(self, wanted: Mask) -> Rows:
-        """The ops of some places."""
-        if bool(wanted.all()):
+    def of_places(self, wanted: list[int]) -> Rows:
+        """The ops of some places, in order."""
+        places = self.place_owner.size
+        if len(wanted) == places:
             return every(self.start.size)
-        return native.flagged_rows(self.links.place, wanted.view(np.uint8))
+        groups = [self.places.groups[place] for place in wanted]
+        if len(groups) == 1:
+            return groups[0]
+        size = sum(group.size for group in groups)
+        if _FEW * size < self.start.size:
+            return np.sort(np.concatenate([np.zeros(0, np.int32), *groups]))
+        flags = np.zeros(places, np.uint8)
+        flags[wanted] = 1
+        return native.flagged_rows(self.links.place, flags)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,7 +167,7 @@ def ops_of(trace: Trace, links: Link) -> Ops:
     place_owner, thread_owner = _owners(trace, links)
     places = links.places
     keys = list(zip(place_owner.tolist(), places.device.tolist(), places.stream.tolist(), strict=True))
-    index = dict(zip(keys, _groups(links.place, len(keys)), strict=True))
+    groups = _groups(links.place, len(keys))
     streams: dict[tuple[int, int], dict[int, None]] = {}
     for owner, device, stream in keys:
         streams.setdefault((owner, device), {})[stream] = None
@@ -153,8 +182,21 @@ def ops_of(trace: Trace, links: Link) -> Ops:
         thread_owner=thread_owner,
         unowned=unowned,
         streams={place: tuple(found) for place, found in streams.items()},
-        index=index,
+        index=dict(zip(keys, groups, strict=True)),
+        places=_placed(links, place_owner, groups),
     )
+
+
+def _placed(links: Link, place_owner: Ints, groups: list[Rows]) -> _Places:
+    places = links.places
+    of_owner: dict[tuple[int, int], dict[int, int]] = {}
+    of_nobody: dict[tuple[int, int], dict[int, int]] = {}
+    rows = zip(*(column.tolist() for column in (place_owner, *places.columns)), strict=True)
+    for place, (owner, part, process, device, stream) in enumerate(rows):
+        of_owner.setdefault((owner, device), {})[stream] = place
+        if process == ABSENT_PROCESS:
+            of_nobody.setdefault((part, device), {})[stream] = place
+    return _Places(groups, of_owner, of_nobody)
 
 
 def every(size: int) -> Rows:
@@ -177,6 +219,24 @@ def _groups(code: Rows, count: int) -> list[Rows]:
         return [every(code.size)]
     by_code, edges = native.group_rows(code, count)
     return [by_code[begin:end] for begin, end in pairwise(edges)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """The positions of each code, to be asked for one by one."""
+
+    positions: dict[int, Ints]
+
+    @classmethod
+    def of_codes(cls, code: Numbers) -> Groups:
+        """Groups of equal codes."""
+        members = grouped(code)
+        return cls({int(code[mine[0]]): mine for mine in members})
+
+    def of(self, codes: Iterable[int]) -> Ints:
+        """The positions of some codes, in order."""
+        found = [self.positions[code] for code in codes if code in self.positions]
+        return found[0] if len(found) == 1 else np.sort(np.concatenate([_NOWHERE, *found]))
 
 
 def grouped(code: Numbers) -> list[Ints]:
@@ -211,11 +271,12 @@ def _add_loose_streams(
 def device_lanes(ops: Ops) -> dict[int, Lane]:
     """Per device number, sorted, what ran there. Ops without a known device are one device, ABSENT_DEVICE,
     where nothing else is known; beside known devices they belong to none."""
-    device = ops.links.places.device
-    numbers = np.unique(device).tolist()
-    if len(numbers) > 1:
-        numbers = [number for number in numbers if number != ABSENT_DEVICE]
-    return {number: lane_of(ops, ops.of_places(device == number)) for number in numbers}
+    places: dict[int, list[int]] = {}
+    for place, number in enumerate(ops.links.places.device.tolist()):
+        places.setdefault(number, []).append(place)
+    if len(places) > 1:
+        places.pop(ABSENT_DEVICE, None)
+    return {number: lane_of(ops, ops.of_places(mine)) for number, mine in sorted(places.items())}
 
 
 def lane_of(ops: Ops, index: Rows) -> Lane:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -44,6 +45,7 @@ WHOLE_DEVICE = (
 
 _Key = tuple[int, int, int | None]
 """(owner, device, stream or None for the whole device) of a set of ops."""
+_NONE: Final = np.zeros(0, np.int64)
 _Kind = tuple[int, int, int]
 """(thread, device, stream) of calls, where the file or their ops tell."""
 
@@ -54,10 +56,16 @@ class Feeds:
 
     by_thread: dict[int, tuple[int, ...]]
     by_owner: dict[int, tuple[int, ...]]
+    threads_by_device: dict[int, Ints]
+    owners_by_device: dict[int, Ints]
 
     def threads(self, device: int) -> Ints:
         """Threads with an enqueue call linked to an op on the device."""
-        return np.array([t for t, devices in self.by_thread.items() if device in devices], np.int64)
+        return self.threads_by_device.get(device, _NONE)
+
+    def owners(self, device: int) -> Ints:
+        """Processes that give work to the device."""
+        return self.owners_by_device.get(device, _NONE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,15 +144,23 @@ def feeds_of(links: Link, ops: Ops) -> Feeds:
         known = by_owner.get(owner, ())
         more = np.unique(ops.device(loose)).tolist()
         by_owner[owner] = tuple(sorted({*known, *more}))
-    return Feeds(by_thread, by_owner)
+    return Feeds(by_thread, by_owner, _by_device(by_thread), _by_device(by_owner))
 
 
 def _devices_by(who: Numbers, device: Ints) -> dict[int, tuple[int, ...]]:
-    result: dict[int, tuple[int, ...]] = {}
+    result: dict[int, list[int]] = {}
     pairs = distinct(who, device)
     for one, number in zip(who[pairs].tolist(), device[pairs].tolist(), strict=True):
-        result[one] = (*result.get(one, ()), number)
-    return result
+        result.setdefault(one, []).append(number)
+    return {one: tuple(devices) for one, devices in result.items()}
+
+
+def _by_device(devices_by: dict[int, tuple[int, ...]]) -> dict[int, Ints]:
+    result: dict[int, list[int]] = {}
+    for one, devices in devices_by.items():
+        for device in devices:
+            result.setdefault(device, []).append(one)
+    return {device: np.array(who, np.int64) for device, who in result.items()}
 
 
 def own_ops_of(trace: Trace, links: Link, ops: Ops, calls: Rows) -> OwnOps:
