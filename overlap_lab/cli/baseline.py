@@ -42,6 +42,11 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
         "--tag", action="append", default=[], help="one more word to find it by; may be repeated"
     )
     save.add_argument("--commit", default=None, help="of the program (default: what git says here)")
+    save.add_argument(
+        "--force-comparable",
+        action="store_true",
+        help="save traces of several machines, tools or programs as repeats all the same",
+    )
     save.set_defaults(action=_save)
     lists = verbs.add_parser("list", help="what is stored, the oldest first")
     lists.add_argument("--json", action="store_true", help="as JSON")
@@ -76,7 +81,14 @@ def _save(arguments: argparse.Namespace, store: Path) -> int:
     check_name(arguments.name)
     commit = commit_of(Path.cwd()) if arguments.commit is None else arguments.commit
     traces = [load(only_input(path)) for path in arguments.traces]
-    saved = save(store, baseline_of(arguments.name, traces, commit=commit, tags=arguments.tag))
+    made = baseline_of(
+        arguments.name,
+        traces,
+        commit=commit,
+        tags=arguments.tag,
+        force_comparable=arguments.force_comparable,
+    )
+    saved = save(store, made)
     print(f"wrote {printable(str(saved.path))}")
     return 0
 

@@ -13,6 +13,7 @@ from overlap_lab import __version__
 from overlap_lab.compare.baseline_counts import certain_counts
 from overlap_lab.compare.baseline_machine import Machine, is_version, machine_of
 from overlap_lab.compare.comparable import differences_of_setup
+from overlap_lab.compare.programs import differences_of_programs
 from overlap_lab.compare.samples import Key, Run, Windows, run_of, step_windows_of, windows_of
 from overlap_lab.compare.sites import sites_of_report
 from overlap_lab.errors import UsageError
@@ -88,16 +89,22 @@ def baseline_of(
     *,
     commit: str = "",
     tags: Sequence[str] = (),
+    force_comparable: bool = False,
 ) -> Baseline:
     """A baseline of one program: several traces are its repeats, all made alike.
 
-    Raises UsageError for no trace, and for traces of different machines, tools or windows.
+    Raises UsageError for no trace, and unless `force_comparable` for traces of different programs, machines,
+    tools or windows.
     """
     runs = [run_of(one) for one in traces]
     stored = runs_to_store(runs)
     setup = differences_of_setup([run.report.source for run in runs], [])
-    if setup:
-        raise UsageError(f"baseline {name}: the traces were not made alike: {'; '.join(setup)}")
+    unlike = [] if force_comparable else [*setup, *differences_of_programs(runs)]
+    if unlike:
+        raise UsageError(
+            f"baseline {name}: INCOMPARABLE: the traces were not made alike: {'; '.join(unlike)}; "
+            "--force-comparable saves them all the same"
+        )
     return made_now(name, machine_of(runs[0].report.source), {TRACE: stored}, commit=commit, tags=tags)
 
 

@@ -11,6 +11,7 @@ from overlap_lab.compare.baseline_machine import Machine, machine_of
 from overlap_lab.compare.baseline_rules import BaselineRule
 from overlap_lab.compare.baseline_store import Saved
 from overlap_lab.compare.checked import Check, Compared
+from overlap_lab.compare.programs import differences_of_programs
 from overlap_lab.compare.samples import Run, run_of
 from overlap_lab.errors import UsageError
 from overlap_lab.trace import Trace
@@ -20,7 +21,7 @@ __all__ = ["Fitting", "check_baseline", "check_fitting", "fitting"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitting:
-    """One entry of a baseline; `runs` is empty where the baseline is of another kind of machine only."""
+    """One entry of a baseline; `runs` is empty where it cannot be compared with, as the reason says."""
 
     saved: Saved
     baseline: Baseline
@@ -40,14 +41,17 @@ def check_baseline(
     """The check with one more result for each rule about the baseline.
 
     `named` are the baselines that the name means, the newest first. Those of another kind of machine make
-    every rule INCOMPARABLE with the reason, unless `force_comparable`. Raises UsageError where none of them
-    has the entry.
+    every rule INCOMPARABLE with the reason, unless `force_comparable`, and so do traces of other programs.
+    Raises UsageError where none of them has the entry.
     """
     runs = [run_of(trace) for trace in traces]
     machine = machine_of(runs[0].report.source)
     found = fitting(named, machine, entry, force_comparable=force_comparable)
     if found is None:
         raise UsageError(_no_entry(named, entry))
+    unlike = [] if force_comparable else differences_of_programs(runs)
+    if unlike:
+        found = replace(found, runs=(), reason="; ".join(unlike))
     return check_fitting(check, runs, found, rules, force_comparable=force_comparable)
 
 

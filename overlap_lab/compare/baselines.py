@@ -23,13 +23,16 @@ def save_baseline(
     *,
     store: str | Path = STORE,
     tags: Sequence[str] = (),
+    force_comparable: bool = False,
 ) -> Path:
     """The new file with the samples of these traces, which are repeats of one run.
 
-    Never overwrites: the newest of a name counts. Raises UsageError for traces that were not made alike.
+    Never overwrites: the newest of a name counts. Raises UsageError for traces that were not made alike or
+    are of different programs, unless `force_comparable`.
     """
     several = [traces] if isinstance(traces, Trace) else list(traces)
-    made = baseline_of(name, several, commit=commit_of(Path.cwd()), tags=tags)
+    commit = commit_of(Path.cwd())
+    made = baseline_of(name, several, commit=commit, tags=tags, force_comparable=force_comparable)
     return save(Path(store), made).path
 
 

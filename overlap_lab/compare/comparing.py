@@ -10,6 +10,7 @@ from overlap_lab.compare.baseline import StoredRun
 from overlap_lab.compare.comparable import differences_of_setup
 from overlap_lab.compare.comparison import Comparison, Sampling
 from overlap_lab.compare.pairing import in_time_order, paired_by_time, require_pairs
+from overlap_lab.compare.programs import differences_of_programs
 from overlap_lab.compare.sampled import Rules, compare_samples
 from overlap_lab.compare.samples import (
     FEWEST_STEPS,
@@ -64,7 +65,8 @@ def compare(
 
     `paired` holds observation i of one side against observation i of the other, which cancels what the
     machine did to both; None pairs repeats that took turns by their start times. `seed` is the bootstrap's.
-    Sides of other machines, drivers, tools or kinds of window are INCOMPARABLE unless `force_comparable`.
+    Sides of other machines, drivers, tools or kinds of window are INCOMPARABLE unless `force_comparable`, and
+    so are traces of different programs as repeats of one side.
     """
     left, right = _runs(baseline, "baseline"), _runs(candidate, "candidate")
     if not 0.5 < confidence < 1:
@@ -79,6 +81,8 @@ def compare(
     sides, paired, notes = _observed(unit, left, right, range_name, paired=paired)
     sources = [[run.report.source for run in side] for side in (left, right)]
     setup = differences_of_setup(*sources)
+    for name, side in (("baseline", left), ("candidate", right)):
+        setup += [f"of the {name}, {one}" for one in differences_of_programs(side)]
     if force_comparable:
         notes += [f"compared all the same: {one}" for one in setup]
     rules = Rules(

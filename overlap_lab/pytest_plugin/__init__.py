@@ -44,6 +44,7 @@ _WORSE = (
 _SWITCHES: tuple[tuple[str, str], ...] = (
     ("strict", "fail where a rule is UNDECIDED, too"),
     ("require", "fail where nothing can be recorded, instead of skipping the test"),
+    ("force_comparable", "compare with a baseline of another machine, driver or tool all the same"),
 )
 
 
@@ -64,7 +65,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addini("overlap_compare_fail", _WORSE, type="linelist", default=[])
     for name, words in _SWITCHES:
-        group.addoption(f"--overlap-{name}", action="store_true", default=None, help=words)
+        option = f"--overlap-{name.replace('_', '-')}"
+        group.addoption(option, action="store_true", default=None, help=words)
         parser.addini(f"overlap_{name}", words, type="bool", default=False)
 
 

@@ -53,6 +53,7 @@ class Baselines:
         self._compared: dict[str, str] = {}
         self._said: list[str] = []
         self._read = cache(Saved.read)
+        self._force = bool(setting(config, "force_comparable"))
         try:
             self._save_as = self._name_to_save()
             self._rules = tuple(map(parse_baseline_rule, setting(config, "compare_fail") or ()))
@@ -95,13 +96,16 @@ class Baselines:
     def _compare(self, overlap: Overlap, item: pytest.Item, runs: list[Run], machine: Machine) -> None:
         __tracebackhide__ = True
         try:
-            found = fitting(self._named or (), machine, item.nodeid, read=self._read)
+            found = fitting(
+                self._named or (), machine, item.nodeid, force_comparable=self._force, read=self._read
+            )
         except InputError as error:
             pytest.fail(f"overlap: {error}", pytrace=False)
         if found is None:
             item.stash[_WORDS] = _line("NEW", item.nodeid, "in no baseline yet")
             return
-        check = check_fitting(Check(runs[0].report.source, ()), runs, found, self._rules)
+        none = Check(runs[0].report.source, ())
+        check = check_fitting(none, runs, found, self._rules, force_comparable=self._force)
         item.stash[_WORDS] = _summary(item.nodeid, check)
         if self._rules:
             overlap.judge_baseline(check)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.command import overlap_lab
+from tests.end_to_end.small_trace import write_small_trace
 from tests.end_to_end.step_traces import write_steps
 
 TRACES = Path(__file__).parents[2] / "traces"
@@ -109,6 +110,36 @@ def test_other_numbers_of_steps_do_not_make_more_drains(tmp_path: Path) -> None:
     saved(tmp_path, write_steps(tmp_path / "a.json", steps=10))
     done = held(tmp_path, write_steps(tmp_path / "b.json", steps=30), "--compare-fail", "drain/count:0")
     assert (done.returncode, "VIOLATED" in done.stdout) == (0, False)
+
+
+def two_programs(folder: Path) -> tuple[Path, Path]:
+    names = ("gemm", "attention")
+    first, second = (write_small_trace(folder / f"{name}.json", kernel=name) for name in names)
+    return first, second
+
+
+def test_traces_of_two_programs_are_no_repeats_unless_forced(tmp_path: Path) -> None:
+    both = two_programs(tmp_path)
+    done = run(tmp_path, "baseline", "save", *both)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "overlap-lab: baseline main: INCOMPARABLE: the traces were not made alike: trace 2 is no repeat of "
+        "trace 1, for their programs differ: attention against gemm; --force-comparable saves them all "
+        "the same\n"
+    )
+    assert not (tmp_path / ".overlap").exists()
+    assert saved(tmp_path, *both, more=("--force-comparable",)).name == "0001_main.json"
+
+
+def test_traces_of_two_programs_are_held_against_no_baseline_unless_forced(tmp_path: Path) -> None:
+    first, second = two_programs(tmp_path)
+    saved(tmp_path, first)
+    done = held(tmp_path, first, second)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "baseline main 0001 INCOMPARABLE: 0 of 3 rules kept, 3 incomparable" in done.stdout
+    assert "trace 2 is no repeat of trace 1, for their programs differ: attention against gemm" in done.stdout
+    forced = held(tmp_path, first, second, "--force-comparable", "--compare-fail", "drain/count:0")
+    assert "ok        drain/count:0: 1 against 1 (medians of 2 and 1)" in forced.stdout
 
 
 def test_every_output_tells_the_baseline(tmp_path: Path) -> None:

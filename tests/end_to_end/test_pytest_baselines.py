@@ -172,6 +172,11 @@ def test_a_baseline_of_another_machine_is_incomparable(run: Run, pytester: pytes
     result.stdout.fnmatch_lines(["INCOMPARABLE test_it.py::test_it: *the cores differ: 4096 against *"])
     strict = run(DRAINED, "--overlap-compare=main", NO_MORE_DRAINS, "--overlap-strict")
     strict.assert_outcomes(failed=1)
+    forced = run(DRAINED, "--overlap-compare=main", NO_MORE_DRAINS, "--overlap-force-comparable")
+    forced.assert_outcomes(failed=1)
+    forced.stdout.fnmatch_lines(["VIOLATED*test_it.py::test_it: drain/count:0: 2 against 0*"])
+    pytester.makeini(INI + "overlap_force_comparable = true\n")
+    run(DRAINED, "--overlap-compare=main", NO_MORE_DRAINS).assert_outcomes(failed=1)
 
 
 def test_one_that_cannot_be_read_fails_with_its_name(run: Run, pytester: pytest.Pytester) -> None:

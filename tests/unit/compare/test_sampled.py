@@ -191,6 +191,24 @@ def test_a_repeat_of_another_machine_within_a_side_is_incomparable_too() -> None
     assert compare(mixed, repeats([1_000] * 6, 1)).verdict is Verdict.INCOMPARABLE
 
 
+def test_a_repeat_of_another_program_within_a_side_is_incomparable_too() -> None:
+    mixed = [FAST, FAST.replace(names=tuple("sgemm" if one == "kernel" else one for one in FAST.names)), FAST]
+    comparison = compare([FAST] * 3, mixed)
+    assert comparison.headline is not None
+    assert comparison.headline.reason == (
+        "of the candidate, trace 2 is no repeat of trace 1, for their programs differ: sgemm against kernel"
+    )
+    assert comparison.verdict is Verdict.INCOMPARABLE
+    forced = compare([FAST] * 3, mixed, force_comparable=True)
+    assert forced.verdict is not Verdict.INCOMPARABLE
+    assert any(one.startswith("compared all the same: of the candidate, trace 2") for one in forced.notes)
+
+
+def test_another_program_on_the_other_side_is_a_change_to_judge() -> None:
+    other = FAST.replace(names=tuple("sgemm" if one == "kernel" else one for one in FAST.names))
+    assert compare([FAST] * 6, [other] * 6).verdict is Verdict.SAME
+
+
 def test_p_of_the_other_measures_is_adjusted_and_the_note_says_how_many() -> None:
     comparison = compare(FAST, SLOW)
     tested = [d for d in comparison.differences if d.statistics is not None]
