@@ -20,7 +20,7 @@ import numpy as np
 from overlap_lab.columns import Ints
 from overlap_lab.export.found import Counter, Found, Spans, found_in
 from overlap_lab.export.ids import Ids, ids_of
-from overlap_lab.export.lanes import lanes_of_ops
+from overlap_lab.export.places import ON_DEVICE, Places, places_of
 from overlap_lab.loaders.kineto_values import copy_direction, memory_of
 from overlap_lab.schema import (
     ABSENT,
@@ -52,7 +52,6 @@ _CATEGORY: Final = {
     Kind.DEVICE_RANGE: "gpu_user_annotation",
     Kind.OVERHEAD: "overhead",
 }
-_ON_DEVICE: Final = (*DEVICE_KINDS, Kind.SYNC, Kind.DEVICE_RANGE)
 _CALL_KINDS: Final = {
     CopyKind.HOST_TO_HOST: "0",
     CopyKind.HOST_TO_DEVICE: "1",
@@ -122,20 +121,9 @@ class _Events:
         self._found = found
         self._base_ns = base_ns
         self._names = [json.dumps(name) for name in trace.names]
-        on_device = np.isin(trace.kind, _ON_DEVICE)
-        rows = np.flatnonzero(np.isin(trace.kind, DEVICE_KINDS))
-        self._lane = np.zeros(len(trace), np.int64)
-        self._lane[rows] = lanes_of_ops(trace, rows)
-        self._place = self._places(on_device)
-
-    def _places(self, on_device: Any) -> tuple[Ints, Ints]:
-        """The process and thread under which viewers show each row."""
-        trace = self._trace
-        process = np.where(on_device, trace.device.astype(np.int64), self._ids.process)
-        thread = np.where(on_device, trace.stream, trace.thread)
-        known = thread != ABSENT
-        thread = np.where(known, thread + self._lane * _LANES, np.where(self._lane > 0, self._lane, thread))
-        return process, thread
+        places = places_of(trace, ids)
+        self._lane = places.lane
+        self._place = places.owner, _threads(places)
 
     def all(self) -> Iterator[str]:
         yield from self._named_tracks()
@@ -191,7 +179,7 @@ class _Events:
         said = ""
         if ids.correlation[row] != NO_CORRELATION:
             args.append(f'"correlation":{ids.correlation[row]}')
-        if kind in _ON_DEVICE:
+        if kind in ON_DEVICE:
             args.append(f'"device":{_or_null(int(trace.device[row]), ABSENT_DEVICE)}')
             args.append(f'"stream":{_or_minus_one(int(trace.stream[row]))}')
         if kind in DEVICE_KINDS:
@@ -254,8 +242,14 @@ class _Events:
                 )
 
 
+def _threads(places: Places) -> Ints:
+    """The thread under which viewers show each row: one for each lane of a line."""
+    line, lane = places.line, places.lane
+    return np.where(line != ABSENT, line + lane * _LANES, np.where(lane > 0, lane, line))
+
+
 def _absent_label(kind: int) -> int:
-    return ABSENT_DEVICE if kind in _ON_DEVICE else ABSENT_PROCESS
+    return ABSENT_DEVICE if kind in ON_DEVICE else ABSENT_PROCESS
 
 
 def _where(process: int, thread: int, absent: int) -> str:

@@ -7,20 +7,8 @@ import heapq
 import numpy as np
 
 from overlap_lab.columns import Ints
-from overlap_lab.trace import Trace
 
-__all__ = ["lanes_of_ops", "lanes_of_spans"]
-
-
-def lanes_of_ops(trace: Trace, rows: Ints) -> Ints:
-    """The lane of each row on its (device, stream), 0 for the first: the lowest one that is free."""
-    lane = np.zeros(rows.size, np.int64)
-    order = np.lexsort((trace.stream[rows], trace.device[rows]))
-    device, stream = trace.device[rows][order], trace.stream[rows][order]
-    edges = np.flatnonzero((device[1:] != device[:-1]) | (stream[1:] != stream[:-1])) + 1
-    for mine in np.split(order, edges):
-        lane[mine] = lanes_of_spans(trace.start_ns[rows[mine]], trace.end_ns[rows[mine]])
-    return lane
+__all__ = ["lanes_of_nested", "lanes_of_spans"]
 
 
 def lanes_of_spans(start: Ints, end: Ints) -> Ints:
@@ -41,3 +29,15 @@ def lanes_of_spans(start: Ints, end: Ints) -> Ints:
         lane[at] = mine
         heapq.heappush(busy, (max(begins, ends), mine))
     return lane
+
+
+def lanes_of_nested(start: Ints, end: Ints) -> Ints:
+    """As `lanes_of_spans`, but one lane where all spans are within each other or apart."""
+    open_ends: list[int] = []
+    for begins, ends in zip(start.tolist(), end.tolist(), strict=True):
+        while open_ends and open_ends[-1] <= begins:
+            open_ends.pop()
+        if open_ends and ends > open_ends[-1]:
+            return lanes_of_spans(start, end)
+        open_ends.append(max(begins, ends))
+    return np.zeros(start.size, np.int64)

@@ -17,15 +17,15 @@ from overlap_lab.columns import Ints
 from overlap_lab.errors import MissingDependency
 from overlap_lab.export.found import Counter, Found, Spans, found_in
 from overlap_lab.export.ids import Ids, ids_of
-from overlap_lab.export.lanes import lanes_of_ops, lanes_of_spans
-from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, DEVICE_KINDS, NO_CORRELATION, Kind
+from overlap_lab.export.lanes import lanes_of_nested
+from overlap_lab.export.places import places_of
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, NO_CORRELATION, Kind
 from overlap_lab.trace import Trace
 from overlap_lab.whole_file import whole_file
 
 __all__ = ["write_perfetto"]
 
 _SEQUENCE: Final = 1
-_ON_DEVICE: Final = (*DEVICE_KINDS, Kind.SYNC, Kind.DEVICE_RANGE)
 _WORDS: Final = {
     Kind.API: "calls",
     Kind.KERNEL: "ops",
@@ -73,6 +73,7 @@ class _Packets:
         self._found = found
         self._uuid = 0
         self._started = False
+        self._places = places_of(trace, ids)
         self._flows = _flows(found)
 
     def all(self) -> Iterator[Any]:
@@ -87,18 +88,18 @@ class _Packets:
     def _recorded(self) -> Iterator[Any]:
         """A track for each device, process, stream and thread, and one lane each for what overlaps on it."""
         trace = self._trace
-        on_device = np.isin(trace.kind, _ON_DEVICE)
-        owner = np.where(on_device, trace.device.astype(np.int64), self._ids.process)
-        line = np.where(on_device, trace.stream, trace.thread)
-        as_ops = np.where(np.isin(trace.kind, DEVICE_KINDS), np.uint8(Kind.KERNEL), trace.kind)
+        places = self._places
+        as_ops = np.where(places.is_op, np.uint8(Kind.KERNEL), trace.kind)
         parents: dict[tuple[bool, int], int] = {}
-        for rows in _groups(on_device.astype(np.int64), owner, line, as_ops.astype(np.int64)):
+        for rows in _groups(
+            places.on_device.astype(np.int64), places.owner, places.line, as_ops.astype(np.int64)
+        ):
             first = int(rows[0])
-            key = (bool(on_device[first]), int(owner[first]))
+            key = (bool(places.on_device[first]), int(places.owner[first]))
             if key not in parents:
                 parents[key] = self._next()
                 yield self._owner(parents[key], *key)
-            yield from self._lanes(rows, parents[key], self._line(key[0], int(line[first]), first))
+            yield from self._lanes(rows, parents[key], self._line(key[0], int(places.line[first]), first))
 
     def _owner(self, uuid: int, on_device: bool, number: int) -> Any:
         source = self._trace.source
@@ -117,11 +118,10 @@ class _Packets:
         return f"{'stream' if on_device else 'thread'} {number}: {what}"
 
     def _lanes(self, rows: Ints, parent: int, name: str) -> Iterator[Any]:
-        trace = self._trace
-        if trace.kind[rows[0]] in DEVICE_KINDS:
-            lane = lanes_of_ops(trace, rows)
+        if self._places.is_op[rows[0]]:
+            lane = self._places.lane[rows]
         else:
-            lane = _lanes_of_nested(trace.start_ns[rows], trace.end_ns[rows])
+            lane = lanes_of_nested(self._trace.start_ns[rows], self._trace.end_ns[rows])
         for number in range(int(lane.max()) + 1):
             uuid = self._next()
             yield self._track(uuid, name=f"{name}, lane {number + 1}" if number else name, parent=parent)
@@ -231,18 +231,6 @@ def _groups(*keys: Ints) -> list[Ints]:
         ordered = key[order]
         changes |= ordered[1:] != ordered[:-1]
     return np.split(order, np.flatnonzero(changes) + 1)
-
-
-def _lanes_of_nested(start: Ints, end: Ints) -> Ints:
-    """As `lanes_of_spans`, but one lane where all spans are within each other or apart."""
-    open_ends: list[int] = []
-    for begins, ends in zip(start.tolist(), end.tolist(), strict=True):
-        while open_ends and open_ends[-1] <= begins:
-            open_ends.pop()
-        if open_ends and ends > open_ends[-1]:
-            return lanes_of_spans(start, end)
-        open_ends.append(max(begins, ends))
-    return np.zeros(start.size, np.int64)
 
 
 def _in_time(start: Ints, end: Ints) -> Iterator[tuple[bool, int]]:
