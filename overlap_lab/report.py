@@ -36,6 +36,7 @@ _ROWS = 10
 """Rows of a table that a notebook shows."""
 
 Scope = Mapping[str, int]
+ScopeKey = frozenset[tuple[str, int]]
 Cell = str | int | float | bool | None
 Row = tuple[Cell, ...]
 
@@ -199,6 +200,9 @@ class Report:
     measurements: tuple[Measurement, ...]
     tables: Mapping[str, Table]
     findings: tuple[Finding, ...]
+    _by_tag: dict[str, dict[ScopeKey, Measurement]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __repr__(self) -> str:
         tables = ", ".join(self.tables) or "none"
@@ -223,9 +227,9 @@ class Report:
 
     def measurement(self, tag: str, **scope: int) -> Measurement:
         """The measurement with exactly this tag and scope; raises UsageError where there is none."""
-        for measurement in self.measurements:
-            if measurement.tag == tag and dict(measurement.scope) == scope:
-                return measurement
+        found = self.by_scope(tag).get(frozenset(scope.items()))
+        if found is not None:
+            return found
         there = ", ".join(str(dict(one.scope) or "none") for one in self.by_tag(tag)[:8])
         known = f"its scopes: {there}" if there else "`measurements` lists all there are"
         raise UsageError(f"the report has no measurement {tag!r} with scope {scope or 'none'}; {known}")
@@ -236,7 +240,14 @@ class Report:
 
     def by_tag(self, tag: str) -> Sequence[Measurement]:
         """Every measurement with this tag, whatever its scope."""
-        return [m for m in self.measurements if m.tag == tag]
+        return list(self.by_scope(tag).values())
+
+    def by_scope(self, tag: str) -> Mapping[ScopeKey, Measurement]:
+        """The measurements with this tag by what they are for."""
+        if not self._by_tag:
+            for one in self.measurements:
+                self._by_tag.setdefault(one.tag, {})[frozenset(one.scope.items())] = one
+        return self._by_tag.get(tag, {})
 
 
 def _shown(cell: Cell, unit: str) -> str:

@@ -17,7 +17,7 @@ from overlap_lab.plots.lanes import (
     device_lanes,
     devices_in,
     host_lanes,
-    idle_lane,
+    idle_lanes,
     origin_ns,
 )
 from overlap_lab.plots.palette import COLOURS, PART_COLOURS
@@ -88,7 +88,7 @@ def measured_lines(trace: Trace, tags: Sequence[str]) -> list[Line]:
         lines += [
             Line(lane.label, tuple(_timed(lane)))
             for device in devices_in(trace)
-            for lane in idle_lane(report, device)
+            for lane in idle_lanes(report).get(device, [])
         ]
     if any(tag.startswith("run_ahead") for tag in tags):
         lines += _run_ahead(trace, context)

@@ -25,13 +25,16 @@ def compare_runs(baseline: Report, candidate: Report) -> Comparison:
     verdict about chance that it could spoil.
     """
     left, right = _measured(baseline), _measured(candidate)
-    keys = [key for key in dict.fromkeys([*left, *right]) if _is_shown(key, left, right)]
+    known = {**left, **right}
+    keys = [key for key in known if _is_shown(key, left, right)]
     return Comparison(
         baseline=baseline.source,
         candidate=candidate.source,
         sampling=Sampling.SINGLE_RUN,
         explanations=tuple(_explanations(keys, left, right, _sites(baseline, candidate))),
-        differences=tuple(_difference((right | left)[key], left.get(key), right.get(key)) for key in keys),
+        differences=tuple(
+            _difference(left.get(key, known[key]), left.get(key), right.get(key)) for key in keys
+        ),
         notes=(
             *differences_of_setup([baseline.source], [candidate.source]),
             *_final_waits(baseline, candidate),

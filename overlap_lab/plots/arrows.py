@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from overlap_lab.columns import distinct
 from overlap_lab.export.found import arrows_of as waits_and_ops
 from overlap_lab.metrics.context import Context
-from overlap_lab.plots.lanes import Lane, device_lanes, devices_in, host_lanes, origin_ns
+from overlap_lab.plots.lanes import Lane, host_lanes, origin_ns, stream_word
 from overlap_lab.trace import Trace
 
 __all__ = ["Arrow", "arrows_of"]
@@ -45,12 +46,12 @@ def _lanes_of_rows(trace: Trace, place: dict[str, int]) -> dict[tuple[bool, int,
     for (process, thread), lane in zip(pairs.T.tolist(), host_lanes(trace), strict=True):
         if lane.label in place:
             found[False, process, thread] = place[lane.label]
-    for device in devices_in(trace):
-        ops = trace.is_device & (trace.device == device)
-        streams = np.unique(trace.stream[ops]).tolist()
-        for stream, lane in zip(streams, device_lanes(trace, device), strict=True):
-            if lane.label in place:
-                found[True, device, stream] = place[lane.label]
+    ops = np.flatnonzero(trace.is_device)
+    first = ops[distinct(trace.device[ops], trace.stream[ops])]
+    for device, stream in zip(trace.device[first].tolist(), trace.stream[first].tolist(), strict=True):
+        label = stream_word(device, stream)
+        if label in place:
+            found[True, device, stream] = place[label]
     return found
 
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from overlap_lab.plots.palette import CAUSE_COLOURS, COLOURS, PART_COLOURS
 from overlap_lab.plots.runs import device_word, report_of, title_of, untold
 from overlap_lab.plots.theme import Scale, dressed, nothing, safe, scale_of, told
-from overlap_lab.render.numbers import Numbers, records
+from overlap_lab.render.numbers import Numbers, most_idle, records
 from overlap_lab.report import Cell, Report
 from overlap_lab.schema import Cause
 from overlap_lab.trace import Trace
@@ -20,6 +20,7 @@ __all__ = ["blocked", "drains", "idle_by_cause", "steps"]
 _MOST_CALLS: Final = 20
 _MOST_DRAINS: Final = 400
 _MOST_STEPS: Final = 400
+_MOST_DEVICES: Final = 40
 _BAR: Final = 26
 
 Record = Mapping[str, Cell]
@@ -109,8 +110,9 @@ def idle_by_cause(run: Trace | Report, *, theme: str = "light") -> go.Figure:
     """Each device's window as a bar: busy, and idle by cause."""
     report = report_of(run)
     title = f"{title_of(run)}: where the device time went"
-    numbers = Numbers.of(report)
-    devices = numbers.devices()
+    numbers = Numbers(report)
+    every = numbers.devices()
+    devices = most_idle(numbers, every, _MOST_DEVICES)
     if not devices:
         return nothing(title, "the trace has no device records", theme=theme)
     windows = [numbers.count("device/window", scope) for scope in devices]
@@ -118,9 +120,11 @@ def idle_by_cause(run: Trace | Report, *, theme: str = "light") -> go.Figure:
     parts: list[tuple[str, str, str]] = [("busy", "device/busy", COLOURS["kernel"])]
     parts += [(f"idle: {_words(cause)}", f"device/idle/{cause}", CAUSE_COLOURS[cause]) for cause in Cause]
     notes = []
+    if len(devices) < len(every):
+        notes.append(f"the {len(devices)} of {len(every):,} devices that idle most are drawn")
     if numbers.count("quality/no_host_records", {}):
         parts[1:] = [("idle", "device/idle", CAUSE_COLOURS[Cause.UNKNOWN])]
-        notes = ["the trace has no host records: why the device was idle cannot be told"]
+        notes += ["the trace has no host records: why the device was idle cannot be told"]
     figure = go.Figure()
     for name, tag, colour in parts:
         values = [numbers.count(tag, scope) for scope in devices]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from overlap_lab.columns import sum_of_each
 from overlap_lab.render.numbers import records
 from overlap_lab.report import Cell, Report
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, Cause, Kind
@@ -23,9 +24,11 @@ __all__ = [
     "device_lanes",
     "devices_in",
     "host_lanes",
-    "idle_lane",
+    "idle_lanes",
     "merge_short",
     "origin_ns",
+    "stream_word",
+    "work_of_devices",
 ]
 
 Ints = npt.NDArray[np.int64]
@@ -144,9 +147,14 @@ def device_lanes(trace: Trace, device: int) -> list[Lane]:
             for word, kind in (("kernel", Kind.KERNEL), ("copy", Kind.MEMCPY), ("memset", Kind.MEMSET))
             if (kinds == kind).any()
         ]
-        where = "" if device == ABSENT_DEVICE else f"device {device} "
-        lanes.append(Lane(where + ("ops" if stream == ABSENT else f"stream {stream}"), tuple(parts)))
+        lanes.append(Lane(stream_word(device, stream), tuple(parts)))
     return lanes
+
+
+def stream_word(device: int, stream: int) -> str:
+    """How the lane of a stream is called."""
+    where = "" if device == ABSENT_DEVICE else f"device {device} "
+    return where + ("ops" if stream == ABSENT else f"stream {stream}")
 
 
 def merge_short(spans: Spans, *, pixel_ns: int, most: int) -> Spans:
@@ -191,7 +199,15 @@ def _spans(trace: Trace, rows: Ints) -> Spans:
 
 def devices_in(trace: Trace) -> list[int]:
     """The devices that ran an op, in order."""
-    return [int(device) for device in np.unique(trace.device[trace.is_device])]
+    return work_of_devices(trace)[0]
+
+
+def work_of_devices(trace: Trace) -> tuple[list[int], list[int], list[int]]:
+    """The devices that ran an op, in order, how long their ops are together, and how many they are."""
+    rows = np.flatnonzero(trace.is_device)
+    devices, code = np.unique(trace.device[rows], return_inverse=True)
+    work = sum_of_each(code, trace.end_ns[rows] - trace.start_ns[rows], devices.size)
+    return devices.tolist(), work.tolist(), np.bincount(code, minlength=devices.size).tolist()
 
 
 def blocked_lanes(report: Report) -> list[Lane]:
@@ -213,17 +229,21 @@ def _wait_parts(waits: Sequence[Mapping[str, Cell]]) -> Iterator[tuple[str, Span
             yield entry, _recorded(chosen, [f"{wait['call']} ({wait['reason']})" for wait in chosen])
 
 
-def idle_lane(report: Report, device: int) -> list[Lane]:
-    """One lane with the idle time of a device, coloured by cause; none where it never idles."""
-    number = None if device == ABSENT_DEVICE else device
-    segments = [one for one in records(report.tables.get("idle")) if one["device"] == number]
-    parts = []
-    for cause in Cause:
-        chosen = [segment for segment in segments if segment["cause"] == cause]
-        word = f"idle: {cause.replace('_', ' ')}"
-        if chosen:
-            parts.append((word, _recorded(chosen, [word] * len(chosen))))
-    return [Lane("idle" if number is None else f"device {number} idle", tuple(parts))] if parts else []
+def idle_lanes(report: Report) -> dict[int, list[Lane]]:
+    """For each device that ever idles one lane with its idle time, coloured by cause."""
+    by_device: dict[Cell, dict[Cell, list[dict[str, Cell]]]] = {}
+    for segment in records(report.tables.get("idle")):
+        by_device.setdefault(segment["device"], {}).setdefault(segment["cause"], []).append(segment)
+    found = {}
+    for number, by_cause in by_device.items():
+        parts = []
+        for cause in Cause:
+            chosen, word = by_cause.get(cause, []), f"idle: {cause.replace('_', ' ')}"
+            if chosen:
+                parts.append((word, _recorded(chosen, [word] * len(chosen))))
+        label = "idle" if number is None else f"device {number} idle"
+        found[ABSENT_DEVICE if number is None else int(number)] = [Lane(label, tuple(parts))]
+    return found
 
 
 def _recorded(rows: Sequence[Mapping[str, Cell]], names: Sequence[str]) -> Spans:

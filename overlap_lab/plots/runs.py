@@ -31,7 +31,7 @@ def context_of_run(run: Trace) -> tuple[Report, Context]:
 
 def untold(report: Report) -> str | None:
     """Which side of the trace is missing, and what cannot be told without it; None where both are there."""
-    numbers = Numbers.of(report)
+    numbers = Numbers(report)
     if numbers.count("quality/no_host_records", {}):
         return "the trace has no host records: what blocks the host cannot be told"
     if numbers.count("quality/no_device_records", {}):

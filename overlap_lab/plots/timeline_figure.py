@@ -22,11 +22,11 @@ from overlap_lab.plots.lanes import (
     annotation_lanes,
     blocked_lanes,
     device_lanes,
-    devices_in,
     host_lanes,
-    idle_lane,
+    idle_lanes,
     merge_short,
     origin_ns,
+    work_of_devices,
 )
 from overlap_lab.plots.palette import COLOURS, INK
 from overlap_lab.plots.runs import context_of_run, device_word, title_of, untold
@@ -70,6 +70,7 @@ class Limits:
     bars_per_lane: int = 1_500
     threads: int = 8
     streams: int = 8
+    devices: int = 16
 
 
 def timeline(
@@ -152,11 +153,25 @@ def _lanes(panel: Panel, limits: Limits, notes: list[str]) -> list[Lane]:
     shown = _busiest(annotation_lanes(panel.trace), limits.threads, notes, f"{panel.title}: ranges and ops")
     shown += _busiest(host_lanes(panel.trace), limits.threads, notes, f"{panel.title}: threads")
     shown += _busiest(blocked_lanes(panel.report), limits.threads, notes, f"{panel.title}: blocked threads")
-    for device in devices_in(panel.trace):
+    idle = idle_lanes(panel.report)
+    for device in _busiest_devices(panel, limits.devices, notes):
         streams = device_lanes(panel.trace, device)
         shown += _busiest(streams, limits.streams, notes, f"{panel.title}: streams of {device_word(device)}")
-        shown += idle_lane(panel.report, device)
+        shown += idle.get(device, [])
     return shown
+
+
+def _busiest_devices(panel: Panel, most: int, notes: list[str]) -> list[int]:
+    devices, work, count = work_of_devices(panel.trace)
+    if len(devices) <= most:
+        return devices
+    keep = sorted(range(len(devices)), key=lambda index: -work[index])[:most]
+    left_out = sum(count) - sum(count[index] for index in keep)
+    notes.append(
+        f"{panel.title}: the {most} busiest of {len(devices):,} devices are drawn, "
+        f"{_counted(left_out, 'op')} on the others"
+    )
+    return [devices[index] for index in sorted(keep)]
 
 
 def _busiest(lanes: Sequence[Lane], most: int, notes: list[str], what: str) -> list[Lane]:

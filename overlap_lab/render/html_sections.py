@@ -18,7 +18,7 @@ from overlap_lab.render.compare_words import attributed, headline_words
 from overlap_lab.render.detail_tables import detail_tables, waits_table
 from overlap_lab.render.html_parts import definition, definitions, element, legend, stacked_bar, table, text
 from overlap_lab.render.lines import Style
-from overlap_lab.render.numbers import Numbers, blocked_split
+from overlap_lab.render.numbers import Numbers, blocked_split, cut, most_idle
 from overlap_lab.render.side_by_side import side_by_side
 from overlap_lab.render.summary import device_name, device_table, host_table, idle_causes, quality_table
 from overlap_lab.render.values import NOTHING, format_value, percent
@@ -34,6 +34,9 @@ _LONGEST_BAR: Final = 100.0
 """Percent of the width."""
 
 _MOST_FACTS: Final = 8
+_MOST_BARS: Final = 32
+_MOST_FINDINGS: Final = 50
+_MOST_LISTED: Final = 64
 _FACTS: Final = (
     ("window", "device/window"),
     ("device idle", "device/idle"),
@@ -101,7 +104,7 @@ def glance(reports: Sequence[Named]) -> str:
 
 
 def _card(name: str, report: Report) -> str:
-    numbers = Numbers.of(report)
+    numbers = Numbers(report)
     facts = [_fact(word, numbers, tag) for word, tag in _FACTS if numbers.measurement(tag, {}) is not None]
     if not numbers.value("device/window", {}):
         facts = [definition(*fact) for fact in _device_facts(numbers)] + facts
@@ -120,13 +123,16 @@ def _fact(word: str, numbers: Numbers, tag: str) -> str:
 
 def _device_facts(numbers: Numbers) -> list[tuple[str, str]]:
     """For a report of several devices: idle of window of each."""
-    return [
+    devices = numbers.scopes("device/window", "device")
+    facts = [
         (f"device {device['device']} idle", f"{idle} of {window}")
-        for device in numbers.scopes("device/window", "device")[:_MOST_FACTS]
+        for device in devices[:_MOST_FACTS]
         for idle, window in [
             (_value(numbers, "device/idle", device), _value(numbers, "device/window", device))
         ]
     ]
+    hidden = len(devices) - len(facts)
+    return [*facts, ("other devices", f"{hidden:,}, in the tables")] if hidden else facts
 
 
 def _value(numbers: Numbers, tag: str, scope: Mapping[str, int]) -> str:
@@ -135,12 +141,16 @@ def _value(numbers: Numbers, tag: str, scope: Mapping[str, int]) -> str:
 
 
 def where_time_goes(reports: Sequence[Named]) -> str:
-    """A bar for each device of each report: busy, then idle by cause, all on one scale."""
+    """A bar for each device of each report, of many the most idle: busy, then idle by cause, on one scale."""
     rows: list[tuple[str, Numbers, Mapping[str, int]]] = []
+    hidden = []
     for name, report in reports:
-        numbers = Numbers.of(report)
+        numbers = Numbers(report)
         devices = numbers.devices()
-        for device in devices:
+        shown = most_idle(numbers, devices, _MOST_BARS)
+        if len(shown) < len(devices):
+            hidden.append(f"{name}: the {len(shown)} of {len(devices):,} devices that idle most are drawn.")
+        for device in shown:
             label = name if len(devices) == 1 else f"{name}, {device_name(report, device.get('device'))}"
             rows.append((label, numbers, device))
     longest = max((numbers.count("device/window", device) for _, numbers, device in rows), default=0)
@@ -152,7 +162,8 @@ def where_time_goes(reports: Sequence[Named]) -> str:
         element("div", text(label), class_="name") + _window_bar(numbers, device, longest)
         for label, numbers, device in rows
     )
-    return element("h2", "Where the window goes") + element("div", *bars, class_="bars") + legend(keys)
+    said = "".join(element("p", text(words), class_="soft") for words in hidden)
+    return element("h2", "Where the window goes") + element("div", *bars, class_="bars") + legend(keys) + said
 
 
 def _window_bar(numbers: Numbers, device: Mapping[str, int], longest: int) -> str:
@@ -214,7 +225,8 @@ def details(name: str, report: Report, *, is_open: bool) -> str:
     tables = "".join(
         table(shown) for shown in (*first, *detail_tables(report), waits_table(report)) if shown.rows
     )
-    found = "".join(element("li", text(finding.title)) for finding in report.findings)
+    findings = [finding.title for finding in report.findings]
+    found = "".join(element("li", text(words)) for words in cut(findings, _MOST_FINDINGS, "findings"))
     listed = element("h3", "Findings") + element("ul", found) if found else ""
     if not quality_table(report).rows:
         listed += element("p", "Trace quality: no fault was found in the records.", class_="soft")
@@ -250,7 +262,8 @@ def provenance(reports: Sequence[Named]) -> str:
 
 def _plain(value: object) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_plain(one)}" for key, one in value.items())
+        words = [f"{key} {_plain(one)}" for key, one in value.items()]
+        return ", ".join(cut(words, _MOST_LISTED, "in the JSON"))
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(_plain, value))
+        return ", ".join(cut([_plain(one) for one in value], _MOST_LISTED, "in the JSON"))
     return str(value)

@@ -20,6 +20,7 @@ __all__ = ["waits_to_act_on"]
 
 _MOST_WAITS: Final = 10
 _MOST_FRAMES: Final = 40
+_MOST_IDLE: Final = 24
 _SPOT: Final = 8
 """A link shows the wait with so many parts of its length around it."""
 _HEADS: Final = (
@@ -90,8 +91,8 @@ def _advice(one: CostlyWait) -> Sequence[str]:
 
 def _idle(report: Report) -> str:
     """What to do about idle time with other causes than waits."""
-    numbers = Numbers.of(report)
-    lines = []
+    numbers = Numbers(report)
+    lines: list[tuple[int, str]] = []
     for device in numbers.devices():
         window = numbers.count("device/window", device)
         causes = dict(idle_causes(numbers, device))
@@ -99,7 +100,11 @@ def _idle(report: Report) -> str:
             ns = causes[rule.cause]
             words = f"{device_name(report, device.get('device'))}, idle: {rule.cause.replace('_', ' ')}, "
             cost = f"{format_ns(ns)}, {percent(ns, window)} of the window. "
-            lines.append(
-                element("li", element("b", text(words + cost)), text(rule.advice), data_cause=str(rule.cause))
-            )
-    return element("ul", *lines, class_="idle-advice") if lines else ""
+            said = element("b", text(words + cost))
+            lines.append((ns, element("li", said, text(rule.advice), data_cause=str(rule.cause))))
+    longest = sorted(range(len(lines)), key=lambda at: -lines[at][0])[:_MOST_IDLE]
+    shown = [lines[at][1] for at in sorted(longest)]
+    if len(lines) > len(shown):
+        hidden = f"{len(lines) - len(shown):,} more of other devices are shorter; the tables have each."
+        shown.append(element("li", text(hidden), class_="soft"))
+    return element("ul", *shown, class_="idle-advice") if shown else ""

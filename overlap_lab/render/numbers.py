@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from overlap_lab.report import Cell, Column, Measurement, Report, Scope, Table
 
-__all__ = ["Numbers", "blocked_split", "records"]
-
-Key = tuple[str, frozenset[tuple[str, int]]]
+__all__ = ["Numbers", "blocked_split", "cut", "most_idle", "records"]
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
     """The measurements of a report by tag and scope."""
 
-    by_key: Mapping[Key, Measurement]
-
-    @classmethod
-    def of(cls, report: Report) -> Numbers:
-        return cls({(m.tag, frozenset(m.scope.items())): m for m in report.measurements})
+    report: Report
 
     def measurement(self, tag: str, scope: Scope) -> Measurement | None:
-        return self.by_key.get((tag, frozenset(scope.items())))
+        return self.report.by_scope(tag).get(frozenset(scope.items()))
 
     def value(self, tag: str, scope: Scope) -> int | float | None:
         measurement = self.measurement(tag, scope)
@@ -35,9 +28,10 @@ class Numbers:
 
     def scopes(self, tag: str, *keys: str) -> list[dict[str, int]]:
         """The scopes with exactly these keys that a tag was measured for, in order."""
-        found = [dict(scope) for name, scope in self.by_key if name == tag]
+        wanted = set(keys)
+        found = map(dict, self.report.by_scope(tag))
         return sorted(
-            (scope for scope in found if scope.keys() == set(keys)),
+            (scope for scope in found if scope.keys() == wanted),
             key=lambda scope: [scope[key] for key in keys],
         )
 
@@ -48,6 +42,20 @@ class Numbers:
 
     def threads(self) -> list[dict[str, int]]:
         return self.scopes("host/blocked", "process", "thread")
+
+
+def most_idle(numbers: Numbers, devices: list[dict[str, int]], most: int) -> list[dict[str, int]]:
+    """At most so many devices, those that idle longest, in their order."""
+    if len(devices) <= most:
+        return devices
+    ranked = sorted(range(len(devices)), key=lambda at: -numbers.count("device/idle", devices[at]))
+    return [devices[at] for at in sorted(ranked[:most])]
+
+
+def cut(words: list[str], most: int, what: str) -> list[str]:
+    """At most so many of the words, then how many more there are of what."""
+    hidden = len(words) - most
+    return words if hidden <= 0 else [*words[:most], f"... and {hidden:,} more {what}"]
 
 
 def records(table: Table | None) -> list[dict[str, Cell]]:

@@ -54,7 +54,7 @@ def _row(label: str, tag: str, reports: Sequence[Named]) -> tuple[str, ...]:
 
 
 def _cell(report: Report, tag: str) -> str:
-    measurement = Numbers.of(report).measurement(tag, {})
+    measurement = Numbers(report).measurement(tag, {})
     return NOTHING if measurement is None else format_value(measurement.value, measurement.unit)
 
 

@@ -50,7 +50,7 @@ def idle_causes(numbers: Numbers, scope: Mapping[str, int]) -> list[tuple[Cause,
 
 def device_table(report: Report) -> Table:
     """Busy, idle by cause and overlap of each device, with the window that the shares divide by."""
-    numbers = Numbers.of(report)
+    numbers = Numbers(report)
     devices = numbers.devices()
     seen = [cause for cause in Cause if any(numbers.count(f"device/idle/{cause}", d) for d in devices)]
     columns: list[tuple[str, str, str]] = [
@@ -74,7 +74,7 @@ def device_table(report: Report) -> Table:
 
 def host_table(report: Report) -> Table:
     """Blocked time of each host thread that was blocked, split the two ways that each sum to it."""
-    numbers = Numbers.of(report)
+    numbers = Numbers(report)
     tags = (
         "blocked",
         "blocked/explicit",
@@ -100,7 +100,7 @@ def host_table(report: Report) -> Table:
 
 def run_ahead_table(report: Report) -> Table:
     """How far the host led each device, as quantiles over its linked ops."""
-    numbers = Numbers.of(report)
+    numbers = Numbers(report)
     rows: list[tuple[Cell, ...]] = []
     for device in numbers.devices():
         values = [numbers.value(f"run_ahead/{quantile}", device) for quantile in _QUANTILES]

@@ -16,6 +16,7 @@ from overlap_lab.report import Report, Severity, Table
 __all__ = ["report_text"]
 
 _MOST_ROWS: Final = 8
+_MOST_FINDINGS: Final = 20
 
 
 def report_text(report: Report, *, width: int = 120, colour: bool = False) -> str:
@@ -59,7 +60,10 @@ def _notes(report: Report) -> Iterator[Line]:
     told = [str(note) for note in notes] if isinstance(notes, (list, tuple)) else []
     if rest or told:
         yield Line("")
-    for finding in rest:
+    for finding in rest[:_MOST_FINDINGS]:
         style = Style.PLAIN if finding.severity is Severity.INFO else Style.WARNING
         yield Line(f"{finding.severity}: {printable(finding.title)}", style)
+    hidden = len(rest) - _MOST_FINDINGS
+    if hidden > 0:
+        yield Line(f"... and {hidden:,} more findings (all of them with --json)", Style.DIM)
     yield from (Line(f"note: {printable(note)}", Style.DIM) for note in told)

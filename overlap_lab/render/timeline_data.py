@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from overlap_lab.analyze import report_and_context
-from overlap_lab.columns import Ints, dense_codes
+from overlap_lab.columns import Ints, Mask, dense_codes, gather
 from overlap_lab.errors import UsageError
 from overlap_lab.export.found import arrows_of
 from overlap_lab.export.lanes import lanes_of_spans
@@ -137,26 +137,32 @@ def _rows(context: Context, names: _Names, notes: list[str]) -> Iterator[Row]:
     by_thread = _parts_of(number_of[shown], shown)
     waits = _parts_of(number_of[context.waits.row], np.arange(context.waits.row.size))
     none = np.zeros(0, np.int64)
+    final = _final_waits(context)
     for number in sorted(by_thread.keys() & busy):
-        mine = by_thread[number], waits.get(number, none)
+        its = waits.get(number, none)
+        mine = by_thread[number], its, final[its]
         yield from _thread_rows(context, names, mine, notes, several=several)
-    for device in context.devices:
-        yield from _device_rows(context, names, device)
+    device = links.device
+    by_device = _parts_of(device, np.arange(device.size))
+    for number in context.devices:
+        yield from _device_rows(context, names, number, by_device.get(number, none))
     for number in sorted(by_thread.keys() - busy):
-        yield from _thread_rows(context, names, (by_thread[number], none), notes, several=several)
+        yield from _thread_rows(
+            context, names, (by_thread[number], none, final[none]), notes, several=several
+        )
 
 
 def _thread_rows(
-    context: Context, names: _Names, mine: tuple[Ints, Ints], notes: list[str], *, several: bool
+    context: Context, names: _Names, mine: tuple[Ints, Ints, Mask], notes: list[str], *, several: bool
 ) -> Iterator[Row]:
-    """The rows of one thread, and its waits."""
-    trace, (rows, waits) = context.trace, mine
+    """The rows of one thread, and its waits, of which some are final."""
+    trace, (rows, waits, final) = context.trace, mine
     sample = int(rows[0])
     process, thread = int(trace.process[sample]), int(trace.thread[sample])
     label = "host" if thread == ABSENT else f"thread {thread}"
     if several and process != ABSENT_PROCESS:
         label += f" of process {process}"
-    yield from _wait_rows(context, names, waits, f"{label}: blocked")
+    yield from _wait_rows(context, names, waits, final, f"{label}: blocked")
     for kind, word in _HOST_WORDS.items():
         of_kind = rows[trace.kind[rows] == kind]
         if of_kind.size:
@@ -166,14 +172,19 @@ def _thread_rows(
             yield from nested[:_MOST_DEPTHS]
 
 
-def _wait_rows(context: Context, names: _Names, mine: Ints, label: str) -> Iterator[Row]:
+def _final_waits(context: Context) -> Mask:
+    """Per wait whether no op came after it on a device."""
+    final = np.zeros(context.waits.row.size, np.bool_)
+    for drains in context.drains.values():
+        final[drains.terminal_waits] = True
+    return final
+
+
+def _wait_rows(context: Context, names: _Names, mine: Ints, final: Mask, label: str) -> Iterator[Row]:
     """The waits of a thread, in a strong colour but for the final ones."""
     waits, zero = context.waits, relative_start_ns(context)
     if mine.size == 0:
         return
-    final = np.zeros(waits.row.size, np.bool_)
-    for drains in context.drains.values():
-        final[drains.terminal_waits] = True
     codes = names.of(waits.row[mine].astype(np.int64)) * len(REASONS) + waits.reason[mine]
     kinds, which = np.unique(codes, return_inverse=True)
     words = [
@@ -186,19 +197,19 @@ def _wait_rows(context: Context, names: _Names, mine: Ints, label: str) -> Itera
     parts = tuple(
         Series(word, start[part], end[part], name[part], waits.row[mine[part]].astype(np.int64))
         for word, part in (
-            ("blocked", np.flatnonzero(~final[mine])),
-            ("blocked, final wait", np.flatnonzero(final[mine])),
+            ("blocked", np.flatnonzero(~final)),
+            ("blocked, final wait", np.flatnonzero(final)),
         )
         if part.size
     )
     yield Row(label, parts)
 
 
-def _device_rows(context: Context, names: _Names, device: int) -> Iterator[Row]:
+def _device_rows(context: Context, names: _Names, device: int, mine: Ints) -> Iterator[Row]:
     trace, links = context.trace, context.links
     where = "" if device == ABSENT_DEVICE else f"device {device} "
-    mine = np.flatnonzero(links.device == device)
-    for stream, at in _parts_of(links.stream[mine], mine).items():
+    streams = gather(links.places.stream, gather(links.place, mine))
+    for stream, at in _parts_of(streams, mine).items():
         label = where + ("ops" if stream == ABSENT else f"stream {stream}")
         yield from _nested(trace, names, links.op[at].astype(np.int64), _OP_WORDS, label)
     idle, zero = context.idle[device], relative_start_ns(context)

@@ -22,7 +22,7 @@ def verdict(report: Report) -> list[Line]:
 
 def verdict_style(report: Report) -> Style:
     """Good where nothing blocks, bad where something does, a warning where a side of the trace is missing."""
-    numbers = Numbers.of(report)
+    numbers = Numbers(report)
     if numbers.count("quality/no_host_records", {}) or numbers.count("quality/no_device_records", {}):
         return Style.WARNING
     found = next((one for one in report.findings if one.rule == "verdict"), None)
@@ -31,11 +31,11 @@ def verdict_style(report: Report) -> Style:
 
 def device_lines(report: Report) -> list[Line]:
     """One line for each of the first devices: idle, its share of the window, its causes, the overlap."""
-    numbers = Numbers.of(report)
-    lines = [Line(_device_sentence(report, numbers, device)) for device in numbers.devices()]
-    hidden = len(lines) - _MOST_DEVICES
-    more = [Line(f"... and {hidden} more devices in the table")] if hidden > 0 else []
-    return lines[:_MOST_DEVICES] + more
+    numbers = Numbers(report)
+    devices = numbers.devices()
+    lines = [Line(_device_sentence(report, numbers, device)) for device in devices[:_MOST_DEVICES]]
+    hidden = len(devices) - len(lines)
+    return [*lines, Line(f"... and {hidden:,} more devices in the table")] if hidden else lines
 
 
 def _said(report: Report) -> Line:
