@@ -178,8 +178,8 @@ def _kept_report(report: Report) -> Report:
         if m.tag in _KEPT_TAGS and (not m.scope or m.scope.keys() == {"device"})
     )
     verdict = Finding("verdict", Severity.INFO, report.verdict[:_LONGEST])
-    drains = {name[:_LONGEST]: ns for name, ns in sites_of_report(report).items()}
-    return Report(_kept_source(report.source), measured, {"drains": drains_table(drains)}, (verdict,))
+    drains = drains_table(sites_of_report(report))
+    return Report(_kept_source(report.source), measured, {"drains": drains}, (verdict,))
 
 
 def drains_table(drains: Mapping[str, int]) -> Table:

@@ -20,7 +20,7 @@ from overlap_lab.compare.checked import Against, Checked, Outcome
 from overlap_lab.compare.comparable import differences_of_setup
 from overlap_lab.compare.comparing import compare
 from overlap_lab.compare.comparison import Comparison, Difference, Sampling, Verdict
-from overlap_lab.compare.culprits import culprits_of, waits_inside
+from overlap_lab.compare.culprits import waits_inside, with_culprits
 from overlap_lab.compare.samples import Key, Per, Run, count_steps, run_of
 from overlap_lab.compare.statistics import FEWEST
 from overlap_lab.errors import MissingDependency, UsageError
@@ -159,6 +159,7 @@ class _Sides:
         result = Checked(
             rule, Outcome.FINE, after.most, len(self._after), against=Against(before.most, len(self._before))
         )
+        result = replace(result, statistic="largest" if self._are_several() else "")
         if after.certain - before.most > rule.allowance(before.most):
             return replace(result, outcome=Outcome.VIOLATED)
         if any(
@@ -167,6 +168,9 @@ class _Sides:
         ):
             return self._left_to_chance(rule, result)
         return result
+
+    def _are_several(self) -> bool:
+        return max(len(self._before), len(self._after)) > 1
 
     def _left_to_chance(self, rule: BaselineRule, result: Checked) -> Checked:
         """UNDECIDED: what is certain says something else than what may be chance."""
@@ -179,7 +183,7 @@ class _Sides:
             return undecided
         context, unsure, words = max(doubted, key=lambda one: one[1].size)
         reason = f"a busy machine may be all that decides it: {words}"
-        return replace(undecided, reason=reason, culprits=culprits_of(context, unsure))
+        return with_culprits(replace(undecided, reason=reason), context, unsure)
 
     def _absent(self, rule: BaselineRule) -> str:
         devices = {key for run in self._after for key in _devices(run)}
@@ -197,7 +201,7 @@ class _Sides:
             return checked
         name = rule.range_name
         windows = None if name is None else range_windows(context, name.__eq__)
-        return replace(checked, culprits=culprits_of(context, waits_inside(context, windows)))
+        return with_culprits(checked, context, waits_inside(context, windows))
 
 
 def _unit(before: list[Run], after: list[Run]) -> Per:
@@ -233,6 +237,7 @@ def judged(rule: BaselineRule, difference: Difference, sampling: Sampling) -> Ch
     found = difference.statistics
     counts = found.observations if found else (1, 1)
     result = Checked(rule, Outcome.FINE, after, counts[1], against=Against(before, counts[0]))
+    result = replace(result, statistic="median" if max(counts) > 1 else "")
     change, allowed = _worse(rule, difference.difference), rule.allowance(before)
     if found is None:
         lone = rule.unit != "count" and sampling is Sampling.SINGLE_RUN

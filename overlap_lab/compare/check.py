@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from overlap_lab.analyze import measurements_of, report_and_context
-from overlap_lab.compare.allowances import AllowedCalls
-from overlap_lab.compare.budget import Allowance, Budget, Per, Rule
+from overlap_lab.compare.budget import Budget, Per, Rule
 from overlap_lab.compare.certain import chance_words, that_drained, unsure_waits
-from overlap_lab.compare.checked import Check, Checked, Culprit, Outcome
-from overlap_lab.compare.culprits import culprits_of, waits_inside
+from overlap_lab.compare.checked import Check, Checked, Outcome, Passed
+from overlap_lab.compare.culprits import waits_inside, with_culprits
 from overlap_lab.compare.judgment import judged
-from overlap_lab.compare.late import late_inside, late_synchronizes, late_words
+from overlap_lab.compare.late import late_inside, late_words
+from overlap_lab.compare.measured_run import MeasuredRun, measured_run, with_waits
 from overlap_lab.compare.samples import windows_of
 from overlap_lab.errors import UsageError
 from overlap_lab.metrics.context import Context, Window
 from overlap_lab.metrics.steps import range_windows, step_windows
-from overlap_lab.report import Measurement, Report
+from overlap_lab.report import Measurement
 from overlap_lab.trace import Trace
 
 __all__ = ["ABOUT_DRAINS", "ABOUT_WAITS", "check"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
-_Key = tuple[str, tuple[tuple[str, int], ...]]
-"""Tag and sorted scope."""
 
 ABOUT_WAITS: Final = ("host/", "drain/", "overlap/", "stream/drain", "device/idle", "run_ahead")
 """Measures that waits decide: where one is too bad, waits are named."""
@@ -50,71 +46,20 @@ def check(traces: Trace | Sequence[Trace], budget: Budget, *, fewest: int = 1) -
     several = [traces] if isinstance(traces, Trace) else list(traces)
     if not several:
         raise UsageError("check: there is no trace to hold against the budget")
-    runs = [_prepared(trace, budget.allowed) for trace in several]
+    runs = [measured_run(trace, budget.allowed) for trace in several]
     checked = tuple(_checked(rule, runs, fewest) for rule in budget.rules)
-    allowed = tuple(
-        (one, sum(run.passed[at][0] for run in runs), sum(run.passed[at][1] for run in runs))
-        for at, one in enumerate(budget.allowed)
-    )
+    every = ([run.passed[at] for run in runs] for at in range(len(budget.allowed)))
+    allowed = tuple(map(_together, every))
     return Check(runs[0].report.source, checked, allowed, budget.source)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Run:
-    """One trace, without the waits that are allowed."""
-
-    report: Report
-    context: Context
-    values: Mapping[_Key, Measurement]
-    whole: Context
-    """With the waits that are allowed."""
-    allowances: Sequence[Allowance] = ()
-    passed: tuple[tuple[int, int], ...] = ()
-    """For each allowance how many waits it let pass, and for how many ns they blocked."""
-    certain: dict[bool, tuple[Ints, _Run]] = field(default_factory=dict)
-    """By whether it is about drains: the waits that may be chance, and the run without them."""
-
-    def late(self) -> Ints:
-        """Synchronizes that came late and are not allowed; an allowed wait has waited all the same."""
-        return late_synchronizes(self.whole, self.allowances)
+def _together(passed: Sequence[Passed]) -> Passed:
+    """What an allowance let pass in all the runs."""
+    sums = (sum(getattr(one, name) for one in passed) for name in ("waits", "blocked_ns", "late"))
+    return Passed(passed[0].allowance, *sums)
 
 
-def _prepared(trace: Trace, allowances: Sequence[Allowance]) -> _Run:
-    report, context = report_and_context(trace)
-    keep, passed = _not_allowed(context, allowances)
-    run = _with_waits(report, context, keep)
-    return replace(run, whole=context, allowances=allowances, passed=passed)
-
-
-def _with_waits(report: Report, context: Context, keep: Mask) -> _Run:
-    """The run as it would be with only these waits."""
-    measured: Iterable[Measurement] = report.measurements
-    if not keep.all():
-        context = context.with_waits(keep)
-        faults = [one for one in report.measurements if one.tag.startswith("quality/")]
-        measured = (*measurements_of(context), *faults)
-    values: dict[_Key, Measurement] = {(m.tag, tuple(sorted(m.scope.items()))): m for m in measured}
-    return _Run(report, context, values, context)
-
-
-def _not_allowed(
-    context: Context, allowances: Sequence[Allowance]
-) -> tuple[Mask, tuple[tuple[int, int], ...]]:
-    """Which waits count, and what each allowance let pass: how many, and for how long they blocked."""
-    waits = context.waits
-    keep = np.ones(waits.row.size, np.bool_)
-    if not allowances or keep.size == 0:
-        return keep, tuple((0, 0) for _ in allowances)
-    calls = AllowedCalls(context, waits.row, waits.thread)
-    passed = []
-    for one in allowances:
-        hit = keep & calls.by(one)
-        keep &= ~hit
-        passed.append((int(hit.sum()), int((waits.end[hit] - waits.counted_from[hit]).sum())))
-    return keep, tuple(passed)
-
-
-def _checked(rule: Rule, runs: Sequence[_Run], fewest: int) -> Checked:
+def _checked(rule: Rule, runs: Sequence[MeasuredRun], fewest: int) -> Checked:
     """The rule held against what all the runs observed together, and against what of it is certain."""
     result = _held(rule, runs, fewest)
     if not rule.tag.startswith(ABOUT_WAITS) or result.outcome not in (Outcome.VIOLATED, Outcome.FINE):
@@ -128,10 +73,10 @@ def _checked(rule: Rule, runs: Sequence[_Run], fewest: int) -> Checked:
             )
     if result.outcome is not Outcome.VIOLATED:
         return _unless_late(rule, result, runs) if rule.tag == _DRAINS else result
-    return replace(result, culprits=_culprits(rule, runs))
+    return _with_culprits(rule, result, runs)
 
 
-def _unless_late(rule: Rule, result: Checked, runs: Sequence[_Run]) -> Checked:
+def _unless_late(rule: Rule, result: Checked, runs: Sequence[MeasuredRun]) -> Checked:
     """UNDECIDED where a count of drains holds only because the host came late to its synchronizes."""
     late = [run.late() for run in runs]
     if not any(rows.size for rows in late):
@@ -148,7 +93,7 @@ def _unless_late(rule: Rule, result: Checked, runs: Sequence[_Run]) -> Checked:
     return replace(result, outcome=Outcome.UNDECIDED, reason=reason)
 
 
-def _held(rule: Rule, runs: Sequence[_Run], fewest: int) -> Checked:
+def _held(rule: Rule, runs: Sequence[MeasuredRun], fewest: int) -> Checked:
     """The rule and what these runs say to it together."""
     try:
         every = np.concatenate([_observed(rule, run) for run in runs])
@@ -157,24 +102,26 @@ def _held(rule: Rule, runs: Sequence[_Run], fewest: int) -> Checked:
     if every.size == 0:
         return Checked(rule, Outcome.FINE, 0, 0, reason="no call waited before the end")
     result = judged(rule, every, fewest=fewest)
+    if result.statistic == "worst":
+        result = replace(result, where=_place_of(rule, runs, every, float(result.value or 0)))
     shaky = _shaky(rule, runs) if result.outcome is Outcome.VIOLATED else None
     if shaky is not None:
         return replace(result, outcome=Outcome.UNDECIDED, low=shaky[0], high=shaky[1], reason=_CLOCKS)
     return result
 
 
-def _without_chance(rule: Rule, run: _Run) -> tuple[Ints, _Run]:
+def _without_chance(rule: Rule, run: MeasuredRun) -> tuple[Ints, MeasuredRun]:
     """The waits of a run that may be chance, and the run without them."""
     drained = rule.tag.startswith(ABOUT_DRAINS)
     if drained not in run.certain:
         unsure = unsure_waits(run.context, drained=drained)
         keep = np.ones(run.context.waits.row.size, np.bool_)
         keep[unsure] = False
-        run.certain[drained] = unsure, _with_waits(run.report, run.context, keep)
+        run.certain[drained] = unsure, with_waits(run.report, run.context, keep)
     return run.certain[drained]
 
 
-def _left_to_chance(rule: Rule, result: Checked, doubted: Sequence[tuple[_Run, Ints]]) -> Checked:
+def _left_to_chance(rule: Rule, result: Checked, doubted: Sequence[tuple[MeasuredRun, Ints]]) -> Checked:
     """UNDECIDED: what is certain says something else than what may be chance."""
     does = "breaks" if result.outcome is Outcome.VIOLATED else "keeps"
     context, unsure = max(
@@ -182,7 +129,8 @@ def _left_to_chance(rule: Rule, result: Checked, doubted: Sequence[tuple[_Run, I
         key=lambda each: each[1].size,
     )
     reason = f"a busy machine may be all that {does} it: {chance_words(context, unsure)}"
-    return replace(result, outcome=Outcome.UNDECIDED, reason=reason, culprits=culprits_of(context, unsure))
+    undecided = replace(result, outcome=Outcome.UNDECIDED, reason=reason)
+    return with_culprits(undecided, context, unsure)
 
 
 def _asked_of(rule: Rule, context: Context, wait: Ints) -> Ints:
@@ -191,10 +139,32 @@ def _asked_of(rule: Rule, context: Context, wait: Ints) -> Ints:
     return that_drained(context, inside) if rule.tag.startswith(ABOUT_DRAINS) else inside
 
 
-def _culprits(rule: Rule, runs: Sequence[_Run]) -> tuple[Culprit, ...]:
-    """The waits behind a broken rule, in the run that breaks it most."""
-    worst = max(runs, key=lambda run: _distance(rule, _observed(rule, run)))
-    return culprits_of(worst.context, waits_inside(worst.context, _windows_asked(rule, worst.context)))
+def _with_culprits(rule: Rule, result: Checked, runs: Sequence[MeasuredRun]) -> Checked:
+    """With the waits behind a broken rule, in the run that breaks it most."""
+    worst = max(runs, key=lambda run: _distance(rule, _observed(rule, run))).context
+    return with_culprits(result, worst, waits_inside(worst, _windows_asked(rule, worst)))
+
+
+def _place_of(rule: Rule, runs: Sequence[MeasuredRun], every: Floats, value: float) -> str:
+    """The step, the range's instance or the trace in which the value was first observed."""
+    names = []
+    for at, run in enumerate(runs, 1):
+        trace = f"trace {at}" if len(runs) > 1 else ""
+        names += [", ".join(filter(None, (one, trace))) for one in _names(rule, run)]
+    at = int(np.flatnonzero(every == value)[0])
+    return names[at]
+
+
+def _names(rule: Rule, run: MeasuredRun) -> list[str]:
+    """What each observation of a count is called."""
+    if rule.per is Per.TRACE:
+        return [""]
+    values = _of_windows(rule, run)
+    if rule.per is Per.STEP:
+        called = [name for name, _ in step_windows(run.context)]
+    else:
+        called = [f"number {at}" for at in range(1, values.size + 1)]
+    return [name for name, value in zip(called, values.tolist(), strict=True) if np.isfinite(value)]
 
 
 class _NoValue(Exception):
@@ -208,7 +178,7 @@ _NO_STEPS: Final = (
 _CLOCKS: Final = "the clocks are inverted, and the value depends on how far"
 
 
-def _observed(rule: Rule, run: _Run) -> Floats:
+def _observed(rule: Rule, run: MeasuredRun) -> Floats:
     """What one run observed of the rule's measure. Raises _NoValue."""
     if not run.context.devices and not rule.tag.startswith("quality/"):
         raise _NoValue("the trace has no device records")  # so nobody knows what waited
@@ -220,6 +190,15 @@ def _observed(rule: Rule, run: _Run) -> Floats:
         if found.value is None:
             raise _NoValue(found.reason or "no value")
         return np.array([found.value], np.float64)
+    values = _of_windows(rule, run)
+    known = values[np.isfinite(values)]
+    if known.size == 0:
+        raise _NoValue(f"{rule.tag} has no value in any of the {values.size} windows")
+    return known
+
+
+def _of_windows(rule: Rule, run: MeasuredRun) -> Floats:
+    """The measure in each window of the rule, NaN where it has no value. Raises _NoValue for no window."""
     windows = _windows(rule, run.context)
     if not windows:
         what = _NO_STEPS if rule.per is Per.STEP else f"no range called {rule.range_name!r}"
@@ -228,14 +207,10 @@ def _observed(rule: Rule, run: _Run) -> Floats:
     values = windows_of(run.context, windows).values
     if (rule.tag, place) not in values:
         raise _NoValue(_absent(rule, run.context))
-    known = values[rule.tag, place]
-    known = known[np.isfinite(known)]
-    if known.size == 0:
-        raise _NoValue(f"{rule.tag} has no value in any of the {len(windows)} windows")
-    return known
+    return values[rule.tag, place]
 
 
-def _measured(rule: Rule, run: _Run) -> Measurement:
+def _measured(rule: Rule, run: MeasuredRun) -> Measurement:
     """The measurement of the whole trace that the rule is about. Raises _NoValue."""
     scope: dict[str, int] = {} if rule.device is None else {"device": rule.device}
     if rule.thread is not None:
@@ -250,7 +225,7 @@ def _measured(rule: Rule, run: _Run) -> Measurement:
     return found
 
 
-def _shaky(rule: Rule, runs: Sequence[_Run]) -> tuple[float, float] | None:
+def _shaky(rule: Rule, runs: Sequence[MeasuredRun]) -> tuple[float, float] | None:
     """The bounds of a value that inverted clocks leave open, where they lie on both sides of the limit."""
     if rule.per is not Per.TRACE:
         return None

@@ -12,7 +12,7 @@ from overlap_lab.compare.comparison import Comparison
 from overlap_lab.metrics.python_frames import Frame, frame_in
 from overlap_lab.report import Cell
 
-__all__ = ["SCHEMA", "Against", "Check", "Checked", "Compared", "Culprit", "Outcome"]
+__all__ = ["SCHEMA", "Against", "Check", "Checked", "Compared", "Culprit", "Outcome", "Passed"]
 
 SCHEMA = "overlap_lab.check/1"
 
@@ -37,7 +37,7 @@ class Culprit:
     count: int
     blocked_ns: int
     idle_ns: int
-    """Device idle that their drains caused."""
+    """Device idle after them, until new work ran: the sum of `parts_ns`."""
     drains: int
     device: int | None
     stream: int | None
@@ -46,6 +46,8 @@ class Culprit:
     op: str | None
     stack: tuple[str, ...] = ()
     """Python frames around the costliest of them, outermost first, as the trace spells them."""
+    parts_ns: tuple[int, int, int] = (0, 0, 0)
+    """Of `idle_ns` until the waits returned, until the host launched again, and until that launch ran."""
 
     @property
     def frame(self) -> Frame | None:
@@ -75,7 +77,7 @@ class Checked:
     rule: Rule | BaselineRule
     outcome: Outcome
     value: int | float | None
-    """The value, of several observations their median; in the measure's unit."""
+    """The value, of several observations what `statistic` says; in the measure's unit."""
     observations: int
     low: float | None = None
     """With `high`: interval of the median at 95 %, where there are several observations; of a rule about a
@@ -83,9 +85,17 @@ class Checked:
     high: float | None = None
     reason: str = ""
     culprits: tuple[Culprit, ...] = ()
-    """Where the rule is violated and waits are why: the costliest first."""
+    """Where the rule is violated and waits are why: the costliest places first, at most five."""
+    places: int = 0
+    """How many places there are in all, of which `culprits` are the costliest."""
+    drains: int = 0
+    """How many drains all those places have."""
     against: Against | None = None
     """Of a rule about a baseline, where both sides have a value."""
+    statistic: str = ""
+    """Of several observations which one `value` is: "median", "worst" or "largest"."""
+    where: str = ""
+    """Where the worst one was: a step's name, the number of a range's instance or of a trace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +112,26 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
+class Passed:
+    """What an allowance took out of every rule; a call that several would take is the first one's."""
+
+    allowance: Allowance
+    waits: int
+    blocked_ns: int
+    """For how long those waits blocked the host."""
+    late: int
+    """Synchronizes that came late: they would have waited for a faster host."""
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """A budget held against one trace."""
 
     source: Mapping[str, Cell | object]
     """Of the trace's report."""
     checked: tuple[Checked, ...]
-    allowed: tuple[tuple[Allowance, int, int], ...] = ()
-    """Each allowance with how many waits it let pass and for how many ns they blocked."""
+    allowed: tuple[Passed, ...] = ()
+    """What each allowance of the budget let pass."""
     budget: str = ""
     """The file of the budget, empty where there is none."""
     compared: Compared | None = None

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from overlap_lab.compare.checked import Culprit
-from overlap_lab.intervals import clip
+from overlap_lab.compare.checked import Checked, Culprit
 from overlap_lab.metrics.context import Context, Window
 from overlap_lab.metrics.places import around_waits, lines_around_waits
 from overlap_lab.metrics.waits import REASONS
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, Kind
 
-__all__ = ["culprits_of", "stack_around", "waits_inside"]
+__all__ = ["stack_around", "waits_inside", "with_culprits"]
 
 _MOST: Final = 5
 
@@ -33,18 +34,25 @@ def waits_inside(context: Context, windows: Sequence[Window] | None) -> np.ndarr
     return np.flatnonzero(inside & ~final)
 
 
-def culprits_of(context: Context, wait: np.ndarray) -> tuple[Culprit, ...]:
-    """The places of these waits, those that idle the device longest first, at most five."""
-    if wait.size == 0:
-        return ()
+def with_culprits(checked: Checked, context: Context, wait: np.ndarray) -> Checked:
+    """The result with the places of these waits, those that idle the device longest first, at most five of
+    them, and how many there are in all."""
+    found = _culprits_of(context, wait) if wait.size else []
+    drains = sum(one.drains for one in found)
+    return replace(checked, culprits=tuple(found[:_MOST]), places=len(found), drains=drains)
+
+
+def _culprits_of(context: Context, wait: np.ndarray) -> list[Culprit]:
     waits, trace = context.waits, context.trace
-    idle, drains = np.zeros(waits.row.size, np.int64), np.zeros(waits.row.size, np.int64)
+    parts, drains = np.zeros((3, waits.row.size), np.int64), np.zeros(waits.row.size, np.int64)
     device = np.full(waits.row.size, ABSENT_DEVICE, np.int64)
     for number, drained in context.drains.items():
-        first, last = clip(drained.start, drained.end, None)
-        np.add.at(idle, drained.wait, last - first)
+        edges = drained.start, drained.returned, drained.enqueued, drained.end
+        for part, (first, last) in zip(parts, itertools.pairwise(edges), strict=True):
+            np.add.at(part, drained.wait, last - first)
         np.add.at(drains, drained.wait, 1)
         device[drained.wait] = number
+    idle = parts.sum(axis=0)
     ranges, ops = (around_waits(context, kind) for kind in (Kind.RANGE, Kind.CPU_OP))
     frames = lines_around_waits(context)
     groups: dict[tuple[object, ...], list[int]] = {}
@@ -69,10 +77,11 @@ def culprits_of(context: Context, wait: np.ndarray) -> tuple[Culprit, ...]:
                 range_name=ranges[index],
                 op=ops[index],
                 stack=stack_around(context, index),
+                parts_ns=tuple(parts[:, mine].sum(axis=1).tolist()),
             )
         )
     found.sort(key=lambda one: (-one.idle_ns, -one.blocked_ns, one.call))
-    return tuple(found[:_MOST])
+    return found
 
 
 def stack_around(context: Context, wait: int) -> tuple[str, ...]:

@@ -26,14 +26,16 @@ def judged(rule: Rule, observed: Floats, *, fewest: int = 1) -> Checked:
         broken = [value for value in observed.tolist() if not rule.relation.holds(value, rule.limit)]
         worst = max(broken, key=lambda value: abs(value - rule.limit), default=float(np.median(observed)))
         outcome = Outcome.VIOLATED if broken else Outcome.FINE
+        statistic = "" if size == 1 else "worst" if broken else "median"
         reason = f"in {len(broken)} of {size} {rule.per}s" if broken and size > 1 else ""
-        return Checked(rule, outcome, _as_unit(worst, rule.unit), size, reason=reason)
+        value = _as_unit(worst, rule.unit)
+        return Checked(rule, outcome, value, size, reason=reason, statistic=statistic)
     median = _as_unit(float(np.median(observed)), rule.unit)
     low, high = _interval(observed)
     holds = [rule.relation.holds(edge, rule.limit) for edge in (low, high)]
     result = Checked(rule, Outcome.VIOLATED, median, size)
     if size > 1:
-        result = replace(result, low=low, high=high)
+        result = replace(result, low=low, high=high, statistic="median")
     if all(holds):
         return replace(result, outcome=Outcome.FINE)
     if any(holds):

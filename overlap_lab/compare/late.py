@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from overlap_lab.columns import Ints, gather, is_one_of
+from overlap_lab.columns import Ints, Mask, gather, is_one_of
 from overlap_lab.compare.allowances import AllowedCalls
 from overlap_lab.compare.budget import Allowance
 from overlap_lab.metrics.context import Context, Window
 from overlap_lab.schema import ABSENT, Api
 
-__all__ = ["late_inside", "late_synchronizes", "late_words"]
+__all__ = ["late_allowed", "late_inside", "late_synchronizes", "late_words"]
 
 _SYNCHRONIZES = (Api.STREAM_SYNC, Api.DEVICE_SYNC, Api.CONTEXT_SYNC)
 
@@ -23,18 +23,46 @@ def late_synchronizes(context: Context, allowances: Sequence[Allowance]) -> Ints
     Only where something was enqueued for them since their thread last synchronized: else they would wait for
     nothing on any machine. Calls that are allowed are left out. `context` has all waits, allowed or not.
     """
-    trace, links = context.trace, context.links
-    call = context.waits.redundant
-    call = call[is_one_of(gather(trace.api, links.host[call]), _SYNCHRONIZES)]
-    late = call[np.array([_came_late(context, one) for one in call.tolist()], np.bool_)]
-    rows = np.asarray(gather(links.host, late), np.int64)
+    call = _found_nothing(context)
+    late = call[_came_late(context, call)]
+    rows, calls = _called(context, late)
     if not allowances or not rows.size:
         return rows
-    allowed = AllowedCalls(context, rows, gather(links.host_thread, late)).by_any(allowances)
-    return rows[~allowed]
+    return rows[~calls.by_any(allowances)]
 
 
-def _came_late(context: Context, call: int) -> bool:
+def late_allowed(context: Context, allowances: Sequence[Allowance]) -> tuple[int, ...]:
+    """For each allowance how many of these synchronizes it takes, those of earlier ones apart."""
+    call = _found_nothing(context)
+    if not allowances or not call.size:
+        return (0,) * len(allowances)
+    _, calls = _called(context, call)
+    free, found = np.ones(call.size, np.bool_), []
+    for one in allowances:
+        mine = free & calls.by(one)
+        free &= ~mine
+        found.append(int(_came_late(context, call[mine]).sum()))
+    return tuple(found)
+
+
+def _found_nothing(context: Context) -> Ints:
+    """Host calls that synchronize and had nothing to wait for."""
+    call = np.asarray(context.waits.redundant, np.int64)
+    return call[is_one_of(gather(context.trace.api, context.links.host[call]), _SYNCHRONIZES)]
+
+
+def _called(context: Context, call: Ints) -> tuple[Ints, AllowedCalls]:
+    """The rows of host calls, and what an allowance is asked of."""
+    links = context.links
+    rows = np.asarray(gather(links.host, call), np.int64)
+    return rows, AllowedCalls(context, rows, gather(links.host_thread, call))
+
+
+def _came_late(context: Context, call: Ints) -> Mask:
+    return np.array([_is_late(context, one) for one in call.tolist()], np.bool_)
+
+
+def _is_late(context: Context, call: int) -> bool:
     trace, ops = context.trace, context.ops
     row, thread = int(context.links.host[call]), int(context.links.host_thread[call])
     start, end, stream = int(trace.start_ns[row]), int(trace.end_ns[row]), int(trace.stream[row])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import Final
 
@@ -25,6 +26,8 @@ Sites = dict[str, int]
 ELSEWHERE: Final = "other waits"
 """Idle time after drains whose wait is not told."""
 
+_LONGEST: Final = 500
+_DIGITS: Final = 8
 _NUMBER: Final = re.compile(r"\d+")
 _DRAIN: Final = CAUSES.index(Cause.DRAIN)
 
@@ -32,7 +35,8 @@ _DRAIN: Final = CAUSES.index(Cause.DRAIN)
 def site(call: str | None, op: str | None, frame: str | None, name: str | None) -> str:
     """The wait in words: the framework op, else the call, and the line of Python, else the range around it.
 
-    Numbers in a range's name are left open: step 3 and step 4 are one place.
+    Numbers in a range's name are left open: step 3 and step 4 are one place. At most 500 letters; of a longer
+    place the start and digits that stand for all of it, so that no two places are one.
 
     >>> site("cudaStreamSynchronize", "aten::item", "runs/train.py(88): step", "ProfilerStep#3")
     'aten::item at train.py:88'
@@ -42,8 +46,16 @@ def site(call: str | None, op: str | None, frame: str | None, name: str | None) 
     what = op or call or "a wait"
     place = frame_in(frame or "")
     if place:
-        return f"{what} at {place.file_name}:{place.line}"
-    return f"{what} in {_NUMBER.sub('*', name)}" if name else what
+        return _bounded(f"{what} at {place.file_name}:{place.line}")
+    return _bounded(f"{what} in {_NUMBER.sub('*', name)}" if name else what)
+
+
+def _bounded(place: str) -> str:
+    if len(place) <= _LONGEST:
+        return place
+    digits = hashlib.sha256(place.encode("utf-8", "backslashreplace")).hexdigest()[:_DIGITS]
+    end = f"... ({digits})"
+    return place[: _LONGEST - len(end)] + end
 
 
 def sites_of_report(report: Report) -> Sites:

@@ -25,6 +25,8 @@ def failure_text(check: Check, *, kept: str = "") -> str:
     words = _broken(first) if check.failed else f"{first.outcome.value.upper()} {_found(first)}"
     if first.culprits:
         words += f": {_place(first.culprits[0])}"
+        if first.places > 1:
+            words += f", the costliest of {first.places:,} places"
     if others:
         words += f" (and {len(others)} more rule{'' if len(others) == 1 else 's'})"
     return f"{printable(words)}\n{whole}"
@@ -43,7 +45,9 @@ def _broken(one: Checked) -> str:
     if rule.relation.holds(one.value, rule.limit):  # the median does, and another observation does not
         return _found(one)
     measure, _, limit = str(rule).partition(f" {rule.relation.value} ")
-    return f"{measure} {value} {_opposite(rule, one.value)} {limit}"
+    which = f" {one.statistic}" if one.statistic else ""
+    where = f" ({one.where})" if one.where else ""
+    return f"{measure}{which} {value}{where} {_opposite(rule, one.value)} {limit}"
 
 
 def _opposite(rule: Rule, value: float) -> str:

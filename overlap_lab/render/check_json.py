@@ -27,10 +27,12 @@ def check_to_json(check: Check) -> str:
                 "wait": one.call,
                 "range": one.range_name,
                 "reason": one.reason,
-                "count": count,
-                "blocked_ns": blocked_ns,
+                "count": passed.waits,
+                "blocked_ns": passed.blocked_ns,
+                "late": passed.late,
             }
-            for one, count, blocked_ns in check.allowed
+            for passed in check.allowed
+            for one in [passed.allowance]
         ],
     }
     return json.dumps(whole, indent=1, allow_nan=False)
@@ -55,9 +57,12 @@ def _plain_rule(one: Checked) -> dict[str, Any]:
         "outcome": one.outcome.value,
         "value": one.value,
         "observations": one.observations,
+        "statistic": one.statistic or None,
+        "where": one.where or None,
         "low": one.low,
         "high": one.high,
         "reason": one.reason,
+        "places": one.places,
         "waits": [_plain_culprit(culprit) for culprit in one.culprits],
     }
 
@@ -87,6 +92,7 @@ def _plain_culprit(culprit: Culprit) -> dict[str, Any]:
         "count": culprit.count,
         "blocked_ns": culprit.blocked_ns,
         "idle_ns": culprit.idle_ns,
+        **dict(zip(("return_ns", "refill_ns", "launch_ns"), culprit.parts_ns, strict=True)),
         "drains": culprit.drains,
         "device": culprit.device,
         "stream": culprit.stream,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Iterable
 from typing import Final
 
 from overlap_lab.compare.baseline_rules import BaselineRule
 from overlap_lab.compare.checked import Check, Checked, Outcome
-from overlap_lab.render.check_words import culprit_words, found_words
+from overlap_lab.render.check_words import allowed_words, culprit_words, culprits_head, found_words
 from overlap_lab.render.names import printable
 
 __all__ = ["check_to_junit"]
@@ -29,6 +30,9 @@ def check_to_junit(check: Check) -> str:
     )
     for one in check.checked:
         suite.append(_case(one, _class_of(check, one)))
+    allowed = [f"allowed {words}" for words in allowed_words(check)]
+    if allowed:
+        ET.SubElement(suite, "system-out").text = _safe_lines(allowed)
     root = ET.Element("testsuites")
     root.append(suite)
     ET.indent(root)
@@ -50,8 +54,14 @@ def _case(one: Checked, class_name: str) -> ET.Element:
     found = ET.SubElement(case, kind, message=_safe(found_words(one)))
     if kind == "failure":
         found.set("type", one.outcome.value)
-        found.text = "\n".join(_safe(line) for culprit in one.culprits for line in culprit_words(culprit))
+        head = [f"{culprits_head(one)}:"] if len(one.culprits) > 1 else []
+        waits = (line for culprit in one.culprits for line in culprit_words(culprit))
+        found.text = _safe_lines([*head, *waits])
     return case
+
+
+def _safe_lines(lines: Iterable[str]) -> str:
+    return "\n".join(map(_safe, lines))
 
 
 def _safe(text: str) -> str:

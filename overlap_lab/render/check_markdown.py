@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from overlap_lab.compare.checked import Check
+from collections.abc import Iterator
+
+from overlap_lab.compare.checked import Check, Checked
 from overlap_lab.render.check_words import (
     allowed_words,
     compared_words,
     culprit_words,
+    culprits_head,
     found_words,
     headline_of,
     subject_of,
@@ -28,14 +31,23 @@ def check_to_markdown(check: Check) -> str:
     compared = list(compared_words(check))
     if compared:
         lines += ["", *(f"{escaped(words.strip())}  " for words in compared)]
-    culprits = dict.fromkeys(culprit for one in check.failed for culprit in one.culprits)
-    if culprits:
-        lines.append("")
-    for culprit in culprits:
-        first, *rest = culprit_words(culprit)
-        lines.append(f"- {escaped(first)}")
-        lines += [f"  - {escaped(line.strip())}" for line in rest]
+    told = []
+    for one in check.failed:
+        if one.culprits and one.culprits not in told:
+            told.append(one.culprits)
+            lines += ["", *_culprits(one)]
     allowed = list(allowed_words(check))
     if allowed:
         lines += ["", *(f"> allowed: {escaped(words)}  " for words in allowed)]
     return "\n".join(lines)
+
+
+def _culprits(one: Checked) -> Iterator[str]:
+    """The places behind a rule; a line before them says how many there are in all."""
+    if len(one.culprits) > 1:
+        yield f"{escaped(str(one.rule))}: {culprits_head(one)}"
+        yield ""
+    for culprit in one.culprits:
+        first, *rest = culprit_words(culprit)
+        yield f"- {escaped(first)}"
+        yield from (f"  - {escaped(line.strip())}" for line in rest)

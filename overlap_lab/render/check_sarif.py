@@ -11,7 +11,7 @@ from urllib.parse import quote
 from overlap_lab.compare.baseline_rules import BaselineRule
 from overlap_lab.compare.checked import Check, Checked, Culprit, Outcome
 from overlap_lab.metrics.python_frames import Frame
-from overlap_lab.render.check_words import culprit_words, found_words
+from overlap_lab.render.check_words import culprit_words, culprits_head, found_words
 from overlap_lab.render.names import printable
 
 __all__ = ["check_to_sarif"]
@@ -58,6 +58,8 @@ def _results(one: Checked, rules: list[str], folder: Path) -> list[dict[str, Any
         return []
     base = {"ruleId": _id(one), "ruleIndex": rules.index(_id(one)), "level": _LEVELS[one.outcome]}
     says = f"{one.rule}: {found_words(one)}"
+    if len(one.culprits) > 1:
+        says += f"; {culprits_head(one)}"
     if not one.culprits:
         return [{**base, "message": {"text": printable(says)}}]
     return [

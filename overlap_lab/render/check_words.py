@@ -19,6 +19,7 @@ __all__ = [
     "check_text",
     "compared_words",
     "culprit_words",
+    "culprits_head",
     "found_words",
     "headline_of",
     "subject_of",
@@ -49,6 +50,8 @@ def check_text(check: Check, *, kept: str = "") -> str:
             lines.append("    (the same waits as above)")
             continue
         told += [one.culprits] if one.culprits else []
+        if len(one.culprits) > 1:
+            lines.append(f"    {culprits_head(one)}:")
         for culprit in one.culprits:
             lines += [f"    {line}" for line in culprit_words(culprit)]
     lines += [f"compared  {words}" for words in compared_words(check)]
@@ -101,7 +104,9 @@ def found_words(one: Checked) -> str:
     words = format_value(one.value, one.rule.unit)
     if isinstance(one.rule, BaselineRule):
         return _against_words(one, words)
-    if one.low is not None and one.high is not None:
+    if one.rule.unit == "count" and one.statistic:
+        words = f"{one.statistic} {words}" + (f" ({one.where})" if one.where else f" of {one.observations}")
+    elif one.low is not None and one.high is not None:
         low, high = (
             format_value(_rounded(edge, one.rule.unit), one.rule.unit) for edge in (one.low, one.high)
         )
@@ -113,12 +118,29 @@ def _against_words(one: Checked, value: str) -> str:
     before = one.against.value if one.against else None
     words = f"{value} against {format_value(before, one.rule.unit)}"
     if one.against and max(one.observations, one.against.observations) > 1:
-        words += f" (medians of {one.observations} and {one.against.observations})"
+        which = "largest" if one.statistic == "largest" else "medians"
+        words += f" ({which} of {one.observations} and {one.against.observations})"
     return f"{words}; {one.reason}" if one.reason else words
 
 
 def _rounded(edge: float, unit: str) -> int | float:
     return round(edge) if unit in ("ns", "count") else edge
+
+
+def culprits_head(one: Checked) -> str:
+    """How many places the list below it shows, and how many there are in all.
+
+    >>> from overlap_lab.compare.budget import parse_rule
+    >>> waits = tuple(Culprit("hipMemcpy", "sync_copy", 1, 9, 5, 1, 0, 0, None, op) for op in "abcde")
+    >>> rule = parse_rule("drain/count = 0")
+    >>> culprits_head(Checked(rule, Outcome.VIOLATED, 23, 1, culprits=waits, places=9, drains=23))
+    'the 5 costliest of 9 places that wait, with 5 of their 23 drains'
+    """
+    shown, drains = len(one.culprits), sum(culprit.drains for culprit in one.culprits)
+    if one.places <= shown:
+        return f"all {shown} places that wait, the costliest first"
+    some = f", with {drains:,} of their {one.drains:,} drains" if one.drains else ""
+    return f"the {shown} costliest of {one.places:,} places that wait{some}"
 
 
 def culprit_words(culprit: Culprit) -> Iterator[str]:
@@ -129,13 +151,22 @@ def culprit_words(culprit: Culprit) -> Iterator[str]:
     if culprit.drains:
         which = "the device" if culprit.device is None else f"device {culprit.device}"
         stream = "" if culprit.stream is None else f", stream {culprit.stream}"
-        cost.append(f"drained {which}{stream} {culprit.drains} x, {format_ns(culprit.idle_ns)} idle")
+        idle = f"{format_ns(culprit.idle_ns)} idle{_parts_words(culprit)}"
+        cost.append(f"drained {which}{stream} {culprit.drains} x, {idle}")
     places = [name for name in (culprit.op, culprit.range_name) if name]
     if places:
         cost.append("in " + " in ".join(places))
     if cost:
         yield "  " + "; ".join(cost)
     yield from (f"  {words}" for words in _stack_words(culprit.stack[::-1]))
+
+
+def _parts_words(culprit: Culprit) -> str:
+    """What of the idle time is the wait's own, and what the host's work after it."""
+    if not sum(culprit.parts_ns):
+        return ""
+    returned, refill, launch = map(format_ns, culprit.parts_ns)
+    return f" (return {returned}, refill by the host {refill}, launch {launch})"
 
 
 def _stack_words(frames: Sequence[str]) -> Iterator[str]:
@@ -150,10 +181,15 @@ def _stack_words(frames: Sequence[str]) -> Iterator[str]:
 
 
 def allowed_words(check: Check) -> Iterator[str]:
-    """What each allowance let pass."""
-    for allowance, count, blocked_ns in check.allowed:
-        yield (
-            f"{allowance}: {count} waits, {format_ns(blocked_ns)}"
-            if count
-            else f"{allowance}: matched no call that waited"
+    """What each allowance let pass: waits, and synchronizes that came late."""
+    for one in check.allowed:
+        if not one.waits and not one.late:
+            yield f"{one.allowance}: 0 waits, 0 late synchronizes; it matched nothing"
+            continue
+        yield f"{one.allowance}: {_counted(one.waits, 'wait')}, {format_ns(one.blocked_ns)}; " + _counted(
+            one.late, "late synchronize"
         )
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -139,7 +139,7 @@ def test_traces_of_two_programs_are_held_against_no_baseline_unless_forced(tmp_p
     assert "baseline main 0001 INCOMPARABLE: 0 of 3 rules kept, 3 incomparable" in done.stdout
     assert "trace 2 is no repeat of trace 1, for their programs differ: attention against gemm" in done.stdout
     forced = held(tmp_path, first, second, "--force-comparable", "--compare-fail", "drain/count:0")
-    assert "ok        drain/count:0: 1 against 1 (medians of 2 and 1)" in forced.stdout
+    assert "ok        drain/count:0: 1 against 1 (largest of 2 and 1)" in forced.stdout
 
 
 def test_every_output_tells_the_baseline(tmp_path: Path) -> None:

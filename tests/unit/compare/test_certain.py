@@ -7,6 +7,7 @@ import pytest
 from overlap_lab.compare.budget import Budget, parse_allowance, parse_rule
 from overlap_lab.compare.check import check
 from overlap_lab.compare.checked import Checked, Outcome
+from overlap_lab.render.check_words import allowed_words
 from overlap_lab.schema import Memory
 from overlap_lab.trace import Source, Trace
 from tests.timeline import timeline
@@ -215,8 +216,11 @@ def test_a_synchronize_with_nothing_to_drain_leaves_a_count_alone(host: str, ops
 
 def test_an_allowed_synchronize_may_come_late() -> None:
     trace = synchronized("L......S..L..", ".KKKK......KK")
-    budget = Budget((parse_rule("drain/count = 0"),), (parse_allowance("hipDevice*", "once a day"),))
-    assert check(trace, budget).outcome is Outcome.FINE
+    allowed = tuple(parse_allowance(name, "once a day") for name in ("hipFree", "hipDevice*", "hip*"))
+    found = check(trace, Budget((parse_rule("drain/count = 0"),), allowed))
+    assert found.outcome is Outcome.FINE
+    assert [(one.waits, one.late) for one in found.allowed] == [(0, 0), (0, 1), (0, 0)]
+    assert list(allowed_words(found))[1] == "hipDevice*: once a day: 0 waits, 0 ns; 1 late synchronize"
 
 
 LATE = """

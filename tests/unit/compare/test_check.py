@@ -12,8 +12,15 @@ from overlap_lab.compare.check import check
 from overlap_lab.compare.checked import Checked, Outcome
 from overlap_lab.compare.judgment import judged
 from overlap_lab.errors import UsageError
+from overlap_lab.pytest_plugin.failure import failure_text
+from overlap_lab.render.check_junit import check_to_junit
+from overlap_lab.render.check_markdown import check_to_markdown
+from overlap_lab.render.check_sarif import check_to_sarif
+from overlap_lab.render.check_words import allowed_words, check_text, culprits_head, found_words
+from overlap_lab.schema import Kind
 from overlap_lab.trace import Trace
 from tests.timeline import timeline
+from tests.unit.compare.stepped import stepped
 
 
 def drained() -> Trace:
@@ -46,6 +53,54 @@ def test_a_violation_names_the_waits_the_costliest_first() -> None:
     assert (culprit.call, culprit.reason, culprit.count) == ("hipDeviceSynchronize", "device_sync", 2)
     assert culprit.drains == 2
     assert culprit.device == 0
+    assert (broken.places, broken.drains) == (1, 2)
+
+
+def test_the_cost_of_a_wait_is_told_by_its_parts() -> None:
+    [broken] = held(drained(), "drain/count = 0")
+    [culprit] = broken.culprits
+    assert (culprit.idle_ns, culprit.parts_ns) == (8_000, (5_000, 2_000, 1_000))
+    text = check_text(check(drained(), Budget((parse_rule("drain/count = 0"),))))
+    assert "2 x, 8.00 us idle (return 5.00 us, refill by the host 2.00 us, launch 1.00 us)" in text
+
+
+def test_a_list_of_the_costliest_places_says_how_many_there_are() -> None:
+    names = tuple(f"layer {letter}" for letter in "abcdefg")
+    host, stream = "L.SSSS." * 7 + "L.SSSS", ".KKKK.." * 7 + ".KKKK."
+    trace = timeline(f"host   1 |{'OOOOOO.' * 7}\nhost   1 |{host}\nstream 0 |{stream}")
+    rows, name = np.flatnonzero(trace.kind == Kind.RANGE), trace.name.copy()
+    name[rows] = len(trace.names) + np.arange(7)
+    found = check(
+        trace.replace(names=(*trace.names, *names), name=name), Budget((parse_rule("drain/count = 0"),))
+    )
+    [one] = found.checked
+    assert (len(one.culprits), one.places, one.drains, one.value) == (5, 7, 7, 7)
+    said = "the 5 costliest of 7 places that wait, with 5 of their 7 drains"
+    assert culprits_head(one) == said
+    assert f"    {said}:" in check_text(found).splitlines()
+    assert said in check_to_markdown(found)
+    assert said in check_to_junit(found)
+    assert said in check_to_sarif(found, version="1")
+    assert failure_text(found).splitlines()[0] == (
+        "drain/count 7 > 0: hipDeviceSynchronize in layer a, the costliest of 7 places"
+    )
+
+
+def test_a_count_per_step_says_which_one_it_shows() -> None:
+    trace = stepped(
+        "host   1 |OOOOOOOoooooooOOOOOOO\nhost   1 |L.SSSS.L.Q....L.SSSS.\nstream 0 |.KKKK..KKKKKK..KKKK.."
+    )
+    [broken, kept] = held(trace, "drain/count per step = 0", "drain/count per step <= 1")
+    assert (broken.value, broken.statistic, broken.where) == (1, "worst", "step #0")
+    assert found_words(broken) == "worst 1 (step #0); in 1 of 3 steps"
+    assert (kept.value, kept.statistic) == (0, "median")
+    assert found_words(kept) == "median 0 of 3"
+    [ranged] = held(trace, 'drain/count = 0 in range "step *"')
+    assert ranged.where == "number 1"
+    both = check(
+        [timeline("host   1 |L.SSSSS\nstream 0 |.KKKK.."), trace], Budget((parse_rule("drain/count = 0"),))
+    )
+    assert found_words(both.checked[0]) == "worst 1 (trace 2); in 1 of 2 traces"
 
 
 def test_the_final_wait_is_no_wait_of_a_per_wait_rule() -> None:
@@ -122,9 +177,13 @@ def test_an_allowed_wait_counts_for_no_rule_and_is_told() -> None:
     )
     found = check(drained(), budget)
     assert [one.outcome for one in found.checked] == [Outcome.FINE, Outcome.FINE]
-    [(_, count, blocked), (_, unused, _)] = found.allowed
-    assert (count, unused) == (3, 0)
-    assert blocked == 33_000
+    passed, unused = found.allowed
+    assert (passed.waits, passed.blocked_ns, passed.late) == (3, 33_000, 0)
+    assert (unused.waits, unused.blocked_ns, unused.late) == (0, 0, 0)
+    assert list(allowed_words(found)) == [
+        "hipDevice*: it is the point: 3 waits, 33.0 us; 0 late synchronizes",
+        "hipFree: never there: 0 waits, 0 late synchronizes; it matched nothing",
+    ]
 
 
 def test_an_allowance_of_a_range_leaves_other_places_alone() -> None:

@@ -1,12 +1,23 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from overlap_lab.analyze import report_and_context
+from overlap_lab.compare.baseline import baseline_of
+from overlap_lab.compare.baseline_json import baseline_from_json, baseline_to_json
 from overlap_lab.compare.sites import ELSEWHERE, DrainedAt, site, sites_of_report
 from overlap_lab.metrics.idle import device_idle
+from overlap_lab.schema import Kind
 from tests.timeline import timeline
 
+APART = timeline(
+    """
+    host   1 |OOOOOOO.OOOOOO
+    host   1 |LSSSS..LSSSS....L.
+    stream 0 |.KKKK...kkkk.....K
+    """
+)
 DRAINING = timeline(
     """
     host   1 |OOOOOOOOOOOOOOOOOO
@@ -30,6 +41,26 @@ DRAINING = timeline(
 )
 def test_a_site_leads_to_a_line_or_a_range(words: tuple[str | None, ...], said: str) -> None:
     assert site(*words) == said
+
+
+def test_long_places_that_begin_alike_stay_apart() -> None:
+    name = "layer" * 120
+    one, other = (site("hipMemcpy", None, None, name + letter) for letter in "ab")
+    assert one != other
+    assert one == site("hipMemcpy", None, None, name + "a")
+    assert (len(one), one[:40], len(other)) == (500, f"hipMemcpy in {name}"[:40], 500)
+    assert site(one, None, None, None) == one
+
+
+def test_a_baseline_keeps_long_places_apart() -> None:
+    name = "layer" * 120
+    rows, names = np.flatnonzero(APART.kind == Kind.RANGE), APART.name.copy()
+    names[rows] = len(APART.names) + np.arange(2)
+    trace = APART.replace(names=(*APART.names, name + "a", name + "b"), name=names)
+    text = baseline_to_json(baseline_of("main", [trace]))
+    [run] = baseline_from_json(text.encode(), where="here").entries["trace"]
+    assert sorted(sites_of_report(run.report).values()) == [3_000, 5_000]
+    assert sites_of_report(run.report) == sites_of_report(report_and_context(trace)[0])
 
 
 def test_the_sites_of_a_window_sum_to_its_idle_time_after_drains() -> None:

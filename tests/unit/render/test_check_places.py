@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from overlap_lab.compare.budget import parse_allowance, parse_rule
-from overlap_lab.compare.checked import Check, Checked, Culprit, Outcome
+from overlap_lab.compare.checked import Check, Checked, Culprit, Outcome, Passed
 from overlap_lab.render.check_junit import check_to_junit
 from overlap_lab.render.check_markdown import check_to_markdown
 from overlap_lab.render.check_sarif import check_to_sarif
@@ -86,7 +86,7 @@ def test_sarif_without_a_file_in_the_folder_leads_to_the_innermost_own_one(tmp_p
 
 
 def test_an_allowance_without_a_wait_may_have_taken_a_call_that_came_late() -> None:
-    allowed = (parse_allowance("hipStreamSynchronize", "once a day"), 0, 0)
+    allowed = Passed(parse_allowance("hipStreamSynchronize", "once a day"), 0, 0, 2)
     assert list(allowed_words(Check({}, (), (allowed,)))) == [
-        "hipStreamSynchronize: once a day: matched no call that waited"
+        "hipStreamSynchronize: once a day: 0 waits, 0 ns; 2 late synchronizes"
     ]
