@@ -22,7 +22,7 @@ from overlap_lab.metrics.waits import REASONS
 from overlap_lab.report import Measurement
 from overlap_lab.schema import ABSENT, ABSENT_PROCESS, EARLIEST_NS, LATEST_NS, LONGEST_NS, Api
 
-__all__ = ["host_blocking", "host_threads", "threads_by_tag"]
+__all__ = ["calls_inside", "host_blocking", "host_threads", "threads_by_tag"]
 
 
 def host_blocking(context: Context) -> Iterator[Measurement]:
@@ -82,11 +82,11 @@ def _values_by_thread(context: Context) -> dict[str, Ints]:
     for number, reason in enumerate(REASONS):
         values[f"host/blocked/{reason}"] = sum_of_each(waits.thread, whole * (waits.reason == number), size)
     values["host/unknown_wait"] = _unions(context, waits.unknown, size)
-    redundant = _inside(context, waits.redundant)
+    redundant = calls_inside(context, waits.redundant)
     values["host/redundant_waits"] = sum_of_each(
         context.links.host_thread[redundant], np.ones_like(redundant), size
     )
-    queries = _inside(context, context.links.calls_of(context.trace, (Api.QUERY,), captured=True))
+    queries = calls_inside(context, context.links.calls_of(context.trace, (Api.QUERY,), captured=True))
     values["host/polling_calls"] = sum_of_each(
         context.links.host_thread[queries], np.ones_like(queries), size
     )
@@ -100,7 +100,7 @@ def _clipped(start: Ints, end: Ints, window: Window | None) -> Ints:
     return last - first
 
 
-def _inside(context: Context, calls: Rows) -> Rows:
+def calls_inside(context: Context, calls: Rows) -> Rows:
     """Host calls of which some part lies in the window."""
     if context.window is None:
         return calls

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from overlap_lab import native
-from overlap_lab.columns import Ints, Mask, order, sum_of_each
+from overlap_lab.columns import Ints, Mask, Rows, order, sum_of_each
 from overlap_lab.intervals import clip
-from overlap_lab.metrics.blocking import host_threads, threads_by_tag
+from overlap_lab.metrics.blocking import calls_inside, host_threads, threads_by_tag
 from overlap_lab.metrics.causes import CAUSES
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.drained import waited_devices
@@ -76,7 +76,8 @@ def _waits_table(context: Context, places: _Places) -> Table:
     """One row for each wait, of which some part lies in the window."""
     waits, trace = context.waits, context.trace
     start, end = clip(waits.counted_from, waits.end, context.window)
-    keep = np.flatnonzero((end > start) | (waits.end == waits.start))
+    instant = (waits.end == waits.start) & _inside(context, waits.start, waits.end)
+    keep = np.flatnonzero((end > start) | instant)
     bound = np.clip(waits.bound_end, start, end)
     zero = relative_start_ns(context)
     device, drained, terminal, idle = _consequences(context)
@@ -239,7 +240,7 @@ def _devices_table(context: Context) -> Table:
         more = ("drain/count", "drain/terminal", "drain/idle", "overlap/ratio", "overlap/ratio_literal")
         told = context.links.host.size > 0
         cells = [values[tag] for tag in tags] + [values[tag] if told else None for tag in more]
-        rows.append((number, name, context.devices[device].index.size, *cells))
+        rows.append((number, name, _count_inside(context, context.devices[device].index), *cells))
     return table(
         "device:id name:text ops:count window:ns busy:ns idle:ns gaps:count drains:count "
         "terminal_drains:count drain_idle:ns overlap:ratio overlap_literal:ratio",
@@ -248,15 +249,42 @@ def _devices_table(context: Context) -> Table:
     )
 
 
+def _count_inside(context: Context, index: Rows) -> int:
+    """How many of these ops have some part in the window."""
+    if context.window is None:
+        return int(index.size)
+    return int(_ops_inside(context)[index].sum())
+
+
+def _ops_inside(context: Context) -> Mask:
+    """Per op whether some part of it lies in the window, as its busy time does."""
+    return _inside(context, context.ops.start, context.ops.end)
+
+
+def _inside(context: Context, start: Ints, end: Ints) -> Mask:
+    """Per span whether some part of it lies in the window; one without length lies where it starts."""
+    first, last = context.window or (EARLIEST_NS, LATEST_NS + LONGEST_NS)
+    return np.asarray((start < last) & ((end > first) | ((start == end) & (start >= first))))
+
+
+def _ops_by_place(context: Context) -> list[int]:
+    """Ops with some part in the window, by place."""
+    place = context.links.place
+    mine = place if context.window is None else place[_ops_inside(context)]
+    counts: list[int] = np.bincount(mine, minlength=context.links.places.part.size).tolist()
+    return counts
+
+
 def _streams_table(context: Context) -> Table:
     rows: list[Sequence[Cell]] = []
     ops, links = context.ops, context.links
     limits = context.window or (EARLIEST_NS, LATEST_NS + LONGEST_NS)
     busy = native.busy_by_place(ops.start, ops.end, links.place, links.places.part.size, *limits)
+    ran = _ops_by_place(context)
     for (device, stream), lanes in context.stream_drains.items():
         values = stream_drains(context, lanes)
         its = np.flatnonzero((links.places.device == device) & (links.places.stream == stream)).tolist()
-        counts = (sum(lane.ops for lane in lanes), sum(busy[place] for place in its))
+        counts = (sum(ran[place] for place in its), sum(busy[place] for place in its))
         number = None if device == ABSENT_DEVICE else device
         rows.append((number, stream, *counts, values["stream/drain/count"], values["stream/drain/idle"]))
     return table("device:id stream:id ops:count busy:ns drains:count drain_idle:ns", rows, "Streams")
@@ -277,7 +305,10 @@ def _threads_table(context: Context) -> Table:
         "host/polling_time",
     )
     trace = context.trace
-    calls = np.bincount(context.links.host_thread, minlength=1)
+    made = context.links.host_thread
+    if context.window is not None:
+        made = made[calls_inside(context, np.arange(made.size, dtype=np.int32))]
+    calls = np.bincount(made, minlength=max(sample.size, 1))
     columns: list[Sequence[Cell]] = [
         _known(trace.process[sample].astype(np.int64), ABSENT_PROCESS),
         _known(trace.thread[sample], ABSENT),

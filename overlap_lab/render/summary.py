@@ -127,7 +127,8 @@ def quality_table(report: Report) -> Table:
         if measurement.tag.startswith("quality/") and not measurement.scope and measurement.value
     ]
     columns = (Column("fault", "text"), Column("count", "count"))
-    return Table(columns, tuple(found), "Trace quality")
+    whole = ", of the whole trace" if report.source.get("window") else ""
+    return Table(columns, tuple(found), f"Trace quality{whole}")
 
 
 def _device_label(scope: Mapping[str, int]) -> str:

@@ -10,6 +10,7 @@ import pytest
 from overlap_lab.analyze import analyze
 from overlap_lab.errors import UsageError
 from overlap_lab.metrics.catalog import DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, STREAM_TAGS
+from overlap_lab.render.numbers import records
 from overlap_lab.schema import ABSENT, Api, Kind
 from overlap_lab.trace import Source, Trace
 from tests.timeline import timeline
@@ -25,6 +26,26 @@ TWO_DEVICES = """
     device 0 stream 0 |..K1K....
     device 1 stream 0 |....K2KK.
     """
+
+
+@pytest.mark.parametrize(
+    ("window", "ops", "busy", "calls"),
+    [
+        (None, 2, 8_000, 4),
+        ((8_000, 10_000), 0, 0, 1),
+        ((6_000, 12_000), 2, 2_000, 3),
+        ((0, 3_000), 1, 1_000, 2),
+    ],
+)
+def test_counts_and_times_of_a_table_are_of_the_same_window(
+    window: tuple[int, int] | None, ops: int, busy: int, calls: int
+) -> None:
+    tables = analyze(timeline(SYNCED), window=window).tables
+    for name in ("devices", "streams"):
+        [row] = records(tables[name])
+        assert (row["ops"], row["busy"]) == (ops, busy), name
+    [thread] = records(tables["threads"])
+    assert thread["calls"] == calls
 
 
 @pytest.mark.parametrize(
