@@ -21,6 +21,7 @@ from overlap_lab.compare.baseline_machine import Machine, machine_of
 from overlap_lab.compare.baseline_rules import parse_baseline_rule
 from overlap_lab.compare.baseline_store import STORE, Saved, check_name, named, nowhere, save
 from overlap_lab.compare.checked import Check, Outcome
+from overlap_lab.compare.comparison import Verdict
 from overlap_lab.compare.samples import Run, run_of
 from overlap_lab.errors import InputError, UsageError
 from overlap_lab.pytest_plugin.settings import setting, took_a_path
@@ -40,6 +41,7 @@ DEFAULT_NAME: Final = "main"
 _WORDS: Final = pytest.StashKey[str]()
 _SAMPLES: Final = pytest.StashKey[str]()
 _STATUS_WIDTH: Final = 12
+_NO_RULE: Final = "not failing: no --overlap-compare-fail says what may not be worse"
 
 
 class Baselines:
@@ -106,7 +108,7 @@ class Baselines:
             return
         none = Check(runs[0].report.source, ())
         check = check_fitting(none, runs, found, self._rules, force_comparable=self._force)
-        item.stash[_WORDS] = _summary(item.nodeid, check)
+        item.stash[_WORDS] = _summary(item.nodeid, check, fails=bool(self._rules))
         if self._rules:
             overlap.judge_baseline(check)
 
@@ -171,13 +173,19 @@ def _by_machine(texts: Any, name: str, commit: str) -> list[Baseline]:
     return [made_now(name, machine, entries, commit=commit) for machine, entries in machines.values()]
 
 
-def _summary(nodeid: str, check: Check) -> str:
+def _summary(nodeid: str, check: Check, *, fails: bool) -> str:
+    """`fails`: the run has rules of its own, so that what is broken fails the test."""
     telling = [one for one in check.checked if one.outcome is not Outcome.FINE]
     found = "; ".join(f"{one.rule}: {found_words(one)}" for one in telling)
     comparison = check.compared.comparison if check.compared else None
     kept = headline_words(comparison) if comparison else ""
     count = len(check.checked)
     words = found or kept or f"{count} rule{'' if count == 1 else 's'} kept"
+    if check.outcome is Outcome.VIOLATED and not fails:
+        is_worse = any(one.outcome is Outcome.VIOLATED for one in telling)
+        return _line("WORSE" if is_worse else "NO VALUE", nodeid, f"{words}; {_NO_RULE}")
+    if check.outcome is Outcome.FINE and comparison and comparison.verdict is Verdict.WORSE:
+        return _line("WORSE", nodeid, f"{words}; not failing: it keeps the rules there are")
     return _line(check.outcome.value.upper(), nodeid, words)
 
 
