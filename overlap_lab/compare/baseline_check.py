@@ -251,7 +251,8 @@ def judged(rule: BaselineRule, difference: Difference, sampling: Sampling) -> Ch
     kept = difference.verdict in (Verdict.SAME, Verdict.BETTER)
     if kept or max(far, change + found.noise_floor) <= allowed:
         return result
-    beyond = f"; not shown to be more than the {_written(rule)} that are allowed" if allowed else ""
+    of = " of the baseline" if rule.is_share else ""
+    beyond = f"; not shown to be more than the {_written(rule)}{of} that are allowed" if allowed else ""
     return replace(result, outcome=Outcome.UNDECIDED, reason=f"{result.reason}{beyond}")
 
 

@@ -56,4 +56,5 @@ def too_few(sampling: Sampling, fewest: int) -> str:
 
 def _interval(difference: Difference, found: Statistics) -> str:
     low, high = (change_words(edge, difference) for edge in (found.low, found.high))
-    return f"interval {low} to {high}"
+    of = " of the baseline" if low.endswith("%") else ""
+    return f"interval {low} to {high}{of}"

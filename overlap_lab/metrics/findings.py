@@ -68,7 +68,9 @@ def _worst(context: Context, rows: list[dict[str, Cell]]) -> Finding:
     if drains:
         which = f"device {next(iter(context.devices))}" if len(context.devices) == 1 else "devices"
         apart = "" if drains == 1 else ","  # "device 4 6 times" misleads
-        title += f" and drained {which}{apart} {_times(drains)} ({format_ns(idle)} idle)"
+        every = sum(int(row["drains"] or 0) for row in rows)
+        of_all = f" of {every} drains" if every > drains else ""
+        title += f" and drained {which}{apart} {_times(drains)}{of_all} ({format_ns(idle)} idle)"
     else:
         title += " and drained no device"
     where = [f"in {row}" for row in (worst["range"], worst["op"]) if row]

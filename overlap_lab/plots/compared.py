@@ -120,7 +120,7 @@ def _said(one: Difference) -> str:
     sides = f"{_value(one, one.baseline)} to {_value(one, one.candidate)}"
     lines = [
         f"<b>{one.verdict.upper()}</b> {safe(one.title)}",
-        f"{sides}, {_percent(one, one.difference):+.1f} %",
+        f"{sides}, {_percent(one, one.difference):+.1f} % of the baseline",
     ]
     if one.statistics is not None:
         low, high = (_value(one, value) for value in (one.statistics.low, one.statistics.high))

@@ -99,10 +99,13 @@ def rests_on(comparison: Comparison) -> str:
     """What the numbers of the table are, and what they can say."""
     if comparison.sampling is Sampling.SINGLE_RUN:
         return f"One run a side ({comparison.sampling}): exact differences, no claim about chance."
-    return (
-        f"Medians of {comparison.sampling}, intervals of {100 * comparison.confidence:g} %; "
-        "counts that never vary are exact."
-    )
+    what = f"Medians of {comparison.sampling}"
+    if comparison.sampling.is_paired:
+        what = (
+            f"{comparison.sampling.capitalize()}: baseline, candidate and ratio are of each side's median, "
+            "the difference is the median of the pairs' differences"
+        )
+    return f"{what}, {100 * comparison.confidence:g} % intervals of it; counts that never vary are exact."
 
 
 def comparison_table(comparison: Comparison, *, full: bool = True) -> Table:

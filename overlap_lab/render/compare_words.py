@@ -25,28 +25,24 @@ def headline_words(comparison: Comparison) -> str:
         return ""
     one = comparison.sampling.unit.removesuffix("s")
     counts = headline.statistics.observations if headline.statistics else None
-    rests = f" ({counts[0]} {comparison.sampling.unit} against {counts[1]}" if counts else ""
     if headline.verdict is Verdict.INCOMPARABLE:
         values = [format_value(value, "ns") for value in (headline.baseline, headline.candidate)]
         return f"INCOMPARABLE: {values[0]} against {values[1]} per {one}"
-    paired = ", in pairs" if comparison.sampling.is_paired else ""
-    return (
-        f"{headline.verdict.upper()}: {_change(headline)} per {one}: "
-        f"{format_value(headline.baseline, 'ns')} -> {format_value(headline.candidate, 'ns')}"
-        + (f"{rests}{paired})" if counts else "")
-    )
+    sides = f"{format_value(headline.baseline, 'ns')} -> {format_value(headline.candidate, 'ns')}"
+    change = f"{headline.verdict.upper()}: {_change(headline, one)}"
+    if counts and comparison.sampling.is_paired:  # the median of the pairs is not what the medians differ by
+        return f"{change}, in the median of {counts[0]} pairs; medians of the sides: {sides}"
+    rests = f" ({counts[0]} {comparison.sampling.unit} against {counts[1]})" if counts else ""
+    return f"{change}: medians {sides}{rests}"
 
 
-def _change(headline: Difference) -> str:
+def _change(headline: Difference, one: str) -> str:
     if headline.difference is None or not headline.baseline:
-        return "no change that can be told"
-    share = percent(abs(headline.difference), headline.baseline)
+        return f"no change per {one} that can be told"
     if headline.difference == 0:
-        return "no difference"
-    way = "slower" if headline.difference > 0 else "faster"
-    if headline.verdict in (Verdict.BETTER, Verdict.WORSE):
-        return f"{share} {way}"
-    return f"{share} {way} in the median"
+        return f"no difference per {one}"
+    share = percent(abs(headline.difference), headline.baseline)
+    return f"{share} {'slower' if headline.difference > 0 else 'faster'} per {one} than the baseline"
 
 
 def attributed(comparison: Comparison) -> Iterator[str]:
@@ -68,7 +64,7 @@ def attributed(comparison: Comparison) -> Iterator[str]:
         parts = ", ".join(f"{_signed_share(ns, whole)} {words}" for words, ns in shown)
         where = _scope_words(explanation.scope)
         if parts:
-            yield f"{where}{parts}"
+            yield f"{where}{parts} (of the baseline's window)"
 
 
 def _headline_ns(comparison: Comparison, explanation: Explanation) -> float:
@@ -93,12 +89,12 @@ def _terms(explanation: Explanation) -> list[tuple[str, int]]:
 
 def explained(explanation: Explanation) -> str:
     """The window's difference as the sum of busy and idle by cause, in one line."""
-    change = percent(explanation.window, explanation.baseline_ns)
+    change = _signed_share(explanation.window, explanation.baseline_ns)
     parts = [("busy", explanation.busy), *((f"idle {c.value}", ns) for c, ns in explanation.idle.items())]
     terms = ", ".join(f"{name.replace('_', ' ')} {signed_ns(ns)}" for name, ns in parts if ns)
     return (
         f"{_scope_words(explanation.scope)}window {format_ns(explanation.baseline_ns)} -> "
-        f"{format_ns(explanation.candidate_ns)}: {signed_ns(explanation.window)} ({change})"
+        f"{format_ns(explanation.candidate_ns)}: {signed_ns(explanation.window)} ({change} of the baseline)"
         + (f" = {terms}" if terms else "")
     )
 
@@ -109,7 +105,7 @@ def _scope_words(scope: Mapping[str, int]) -> str:
 
 
 def _signed_share(ns: float, whole: float) -> str:
-    return ("+" if ns > 0 else "") + percent(ns, whole)
+    return ("+" if ns > 0 and whole else "") + percent(ns, whole)
 
 
 def signed_ns(value: int) -> str:

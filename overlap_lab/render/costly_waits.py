@@ -14,7 +14,7 @@ from overlap_lab.render.numbers import records
 from overlap_lab.report import Cell, Report
 from overlap_lab.schema import ABSENT, CopyKind, Kind, Memory
 
-__all__ = ["CostlyWait", "costly_waits"]
+__all__ = ["CostlyWait", "costliest", "costly_waits"]
 
 _NUMBER: Final = re.compile(r"\d+")
 _STEP: Final = re.compile(r"(?i)\b(profiler)?step\b|\bstep *#? *\d|iteration|backward|forward|train")
@@ -54,6 +54,11 @@ def costly_waits(report: Report, context: Context | None, *, most: int = 10) -> 
 
     Without `context` the stacks and copies stay unknown.
     """
+    return costliest(report, context, most=most)[0]
+
+
+def costliest(report: Report, context: Context | None, *, most: int = 10) -> tuple[list[CostlyWait], int]:
+    """The same, and how many places that wait there are in all."""
     places: dict[tuple[Cell, ...], list[tuple[int, dict[str, Cell]]]] = {}
     rows = records(report.tables.get("waits"))
     copies = _copies(context, len(rows))
@@ -66,8 +71,8 @@ def costly_waits(report: Report, context: Context | None, *, most: int = 10) -> 
         key=lambda one: (-one[0].idle_ns, -one[0].blocked_ns, one[0].call),
     )
     if context is None or len(rows) != context.waits.row.size:
-        return [one for one, _ in found[:most]]
-    return [_looked_up(one, context, _longest(waits)[0]) for one, waits in found[:most]]
+        return [one for one, _ in found[:most]], len(found)
+    return [_looked_up(one, context, _longest(waits)[0]) for one, waits in found[:most]], len(found)
 
 
 def _copies(context: Context | None, count: int) -> list[int | None]:

@@ -15,9 +15,11 @@ _PLACES = ("range", "op", "frame")
 
 def detail_tables(report: Report) -> list[Table]:
     """Blocking calls, drains, steps, run-ahead, streams, quality; those without rows are left out."""
-    drains = _shown(report, "drains", "Drains, the costliest first: idle = return + refill + launch")
+    drains = _shown(
+        report, "drains", "Drains, the costliest first: idle = return + refill by the host + launch"
+    )
     found = [
-        _shown(report, "calls_by_cause", "Blocking calls, the most idle time caused first"),
+        _shown(report, "calls_by_cause", "Blocking calls, the most idle time until new work ran first"),
         _largest_first(drains, "idle"),
         _shown(report, "steps", "Steps"),
         run_ahead_table(report),

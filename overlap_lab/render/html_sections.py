@@ -180,7 +180,7 @@ def _window_bar(numbers: Numbers, device: Mapping[str, int], longest: int) -> st
             )
             for word, ns, colour in parts
         ),
-        total=f"{format_value(window, 'ns')}, {percent(numbers.count('device/busy', device), window)} busy",
+        total=f"{format_value(window, 'ns')}, {percent(parts[0][1], window)} of it busy",
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from overlap_lab.metrics.context import Context
-from overlap_lab.render.costly_waits import CostlyWait, costly_waits
+from overlap_lab.render.costly_waits import CostlyWait, costliest
 from overlap_lab.render.html_parts import element, text
 from overlap_lab.render.numbers import Numbers
 from overlap_lab.render.rule_book import advice_for_idle, advice_for_wait
@@ -27,7 +27,7 @@ _HEADS: Final = (
     ("wait", ""),
     ("times", "number"),
     ("blocked", "number"),
-    ("device idle by it", "number"),
+    ("device idle after it", "number"),
     ("what to do", ""),
 )
 
@@ -37,14 +37,31 @@ def waits_to_act_on(name: str, report: Report, context: Context | None, *, zero_
 
     `zero_ns` is what lies at 0 of the page's timeline, after the trace's first record.
     """
-    found = costly_waits(report, context, most=_MOST_WAITS)
+    found, places = costliest(report, context, most=_MOST_WAITS)
     heading = element("h3", text(name)) if headed else ""
     if not found:
         return heading + element("p", "No call waited for the device.", class_="soft") + _idle(report)
     head = (element("th", text(word), class_=kind, scope="col") for word, kind in _HEADS)
     rows = (_row(one, zero_ns) for one in found)
     whole = element("table", element("thead", element("tr", *head)), element("tbody", *rows), class_="act")
-    return heading + element("div", whole, class_="scroll") + _idle(report)
+    told = (
+        f"The {len(found)} costliest of {places:,} places that wait"
+        if places > len(found)
+        else (
+            f"All {places:,} places that wait, the costliest first"
+            if places > 1
+            else "The one place that waits"
+        )
+    )
+    lead = (
+        f"{told}. Idle after a wait lasts until new work ran: its return, the host's refill, and the launch."
+    )
+    return (
+        heading
+        + element("p", text(lead), class_="soft")
+        + element("div", whole, class_="scroll")
+        + _idle(report)
+    )
 
 
 def _row(one: CostlyWait, zero_ns: int) -> str:

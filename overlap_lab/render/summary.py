@@ -94,7 +94,11 @@ def host_table(report: Report) -> Table:
         for scope in blocked
     ]
     heads = [tag.rpartition("/")[2].replace("_", " ") for tag in tags]
-    columns = (Column("thread", "text"), *(Column(head, "ns") for head in heads), Column("by reason", "text"))
+    columns = (
+        Column("thread", "text"),
+        *(Column(head, "ns") for head in heads),
+        Column("by reason, of blocked", "text"),
+    )
     return Table(columns, tuple(rows), "Host blocked")
 
 

@@ -50,7 +50,7 @@ def _table_lines(table: Table, width: int) -> Iterator[Line]:
     yield from map(Line, rows)
     hidden = len(table.rows) - len(shown.rows)
     if hidden:
-        yield Line(f"... and {hidden:,} more (all of them with --json)", Style.DIM)
+        yield Line(f"... and {hidden:,} more of {len(table.rows):,} (all of them with --json)", Style.DIM)
 
 
 def _notes(report: Report) -> Iterator[Line]:

@@ -8,6 +8,7 @@ from overlap_lab.render.numbers import Numbers
 from overlap_lab.render.summary import device_name, idle_causes
 from overlap_lab.render.values import percent
 from overlap_lab.report import Report, Scope, Severity
+from overlap_lab.schema import Cause
 from overlap_lab.units import format_ns
 
 __all__ = ["device_lines", "verdict", "verdict_style"]
@@ -46,8 +47,20 @@ def _device_sentence(report: Report, numbers: Numbers, device: Scope) -> str:
     name = device_name(report, device.get("device"))
     idle, window = numbers.count("device/idle", device), numbers.count("device/window", device)
     causes = idle_causes(numbers, device)
-    mostly = ": " + ", ".join(f"{cause.value.replace('_', ' ')} {format_ns(ns)}" for cause, ns in causes)
+    mostly = ": " + ", ".join(
+        f"{cause.value.replace('_', ' ')} {format_ns(ns)}{_parts(numbers, device, cause)}"
+        for cause, ns in causes
+    )
     ratio = numbers.value("overlap/ratio", device)
     overlap = "" if ratio is None else f"; overlap {ratio:.3f}"
     share = f"{percent(idle, window)} of its {format_ns(window)} window"
     return f"{name} idle {format_ns(idle)}, {share}{mostly if causes else ''}{overlap}"
+
+
+def _parts(numbers: Numbers, device: Scope, cause: Cause) -> str:
+    """Of the idle time after drains: what the waits themselves cost, and what the host did after them."""
+    parts = [numbers.value(f"drain/idle/{part}", device) for part in ("return", "refill", "launch")]
+    if cause is not Cause.DRAIN or not any(parts):
+        return ""
+    returned, refill, launch = (format_ns(int(part or 0)) for part in parts)
+    return f" (return {returned}, refill by the host {refill}, launch {launch})"

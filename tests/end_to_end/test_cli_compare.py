@@ -33,7 +33,7 @@ def test_the_text_explains_the_window_and_marks_single_runs(trace: Path, tmp_pat
     overlap_lab("analyze", trace, "--window", "0us:150us", "--json", saved)
     done = overlap_lab("compare", saved, trace)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "window 150 us -> 210 us: +60.0 us (40.0 %) = busy +60.0 us" in done.stdout
+    assert "window 150 us -> 210 us: +60.0 us (+40.0 % of the baseline) = busy +60.0 us" in done.stdout
     assert "note: the windows were chosen differently" in done.stdout
     assert "single run" in done.stdout
     assert "\x1b" not in done.stdout
@@ -64,8 +64,14 @@ def turns(tmp_path: Path) -> tuple[Path, Path]:
 def test_folders_of_repeats_that_took_turns_are_compared_in_pairs(turns: tuple[Path, Path]) -> None:
     done = overlap_lab("compare", *turns)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "WORSE: 6.2 % slower per repeat: 974 us -> 1.03 ms (8 repeats against 8, in pairs)" in done.stdout
-    assert "  +5.6 % drain after aten::item at train.py:88, +0.5 % host late\n" in done.stdout
+    assert (
+        "WORSE: 6.2 % slower per repeat than the baseline, in the median of 8 pairs; medians of the sides: "
+        "974 us -> 1.03 ms"
+    ) in " ".join(done.stdout.split())
+    assert (
+        "  +5.6 % drain after aten::item at train.py:88, +0.5 % host late (of the baseline's window)\n"
+        in done.stdout
+    )
     assert "took turns by their start times (A B A B" in done.stdout
 
 

@@ -114,7 +114,7 @@ def test_a_table_is_sorted_by_a_key_press_on_its_head(tab: Tab) -> None:
 @needs_chromium
 def test_a_table_is_copied_with_exact_values_and_only_the_rows_that_the_filter_leaves(tab: Tab) -> None:
     text = tab.value("asText(document.querySelector('table.act'))").splitlines()
-    assert text[0].split("\t")[:4] == ["wait", "times", "blocked", "device idle by it"]
+    assert text[0].split("\t")[:4] == ["wait", "times", "blocked", "device idle after it"]
     count, blocked, idle = text[1].split("\t")[1:4]
     assert [count.isdecimal(), blocked.isdecimal(), idle.isdecimal()] == [True, True, True]
     tab.value(

@@ -11,6 +11,7 @@ from overlap_lab.analyze import analyze
 from overlap_lab.errors import UsageError
 from overlap_lab.metrics.catalog import DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, STREAM_TAGS
 from overlap_lab.render.numbers import records
+from overlap_lab.render.verdict import device_lines
 from overlap_lab.schema import ABSENT, Api, Kind
 from overlap_lab.trace import Source, Trace
 from tests.timeline import timeline
@@ -91,6 +92,25 @@ def test_the_verdict_says_what_blocks_how_often_and_what_it_costs() -> None:
     report = analyze(timeline(SYNCED))
     assert report.findings[0].title == (
         "hipDeviceSynchronize blocked the host 2 times for 11.0 us and drained device 0 once (4.00 us idle)"
+    )
+
+
+def test_the_verdict_says_how_many_drains_there_are_beside_those_of_its_call() -> None:
+    report = analyze(
+        timeline(
+            """
+            host   1 |L.SSSSS....L.TTTTT.L.SSSS
+            stream 0 |.KKKKKK.....KKKKKK..KKKK.
+            """
+        )
+    )
+    assert report.findings[0].title == (
+        "hipDeviceSynchronize blocked the host 2 times for 9.00 us and drained device 0 once of 2 drains "
+        "(5.00 us idle)"
+    )
+    assert device_lines(report)[0].text == (
+        "device 0 idle 7.00 us, 30.4 % of its 23.0 us window: "
+        "drain 7.00 us (return 0 ns, refill by the host 5.00 us, launch 2.00 us); overlap 0.375"
     )
 
 

@@ -80,7 +80,7 @@ def test_steps_are_weighed_as_those_of_another_session() -> None:
 def test_worse_but_not_shown_to_be_beyond_what_is_allowed_is_undecided() -> None:
     one = held(stored(steps_of([10, 11] * 10)), steps_of([20, 22] * 10), rule="device/window:100%")
     assert one.outcome is Outcome.UNDECIDED
-    assert "not shown to be more than the 100% that are allowed" in one.reason
+    assert "not shown to be more than the 100% of the baseline that are allowed" in one.reason
 
 
 def test_steps_that_wander_are_undecided_however_small_p_is() -> None:

@@ -46,13 +46,22 @@ def sides() -> tuple[Trace, Trace]:
 
 def test_a_slower_step_says_which_line_drains_and_what_else_is_late(sides: tuple[Trace, Trace]) -> None:
     said = str(compare(*sides))
-    assert "WORSE: 12.0 % slower per step: 100 us -> 112 us (12 steps against 12)\n" in said
-    assert "  +9.0 % drain after aten::item at train.py:88, +3.0 % host late\n" in said
+    assert (
+        "WORSE: 12.0 % slower per step than the baseline: medians 100 us -> 112 us (12 steps against 12)\n"
+        in said
+    )
+    assert (
+        "  +9.0 % drain after aten::item at train.py:88, +3.0 % host late (of the baseline's window)\n"
+        in said
+    )
 
 
 def test_markdown_says_the_same(sides: tuple[Trace, Trace]) -> None:
     said = comparison_to_markdown(compare(*sides))
-    assert "- +9.0 % drain after aten::item at train.py:88, +3.0 % host late\n" in said.replace("\\", "")
+    assert (
+        "- +9.0 % drain after aten::item at train.py:88, +3.0 % host late (of the baseline's window)\n"
+        in said.replace("\\", "")
+    )
 
 
 def test_reports_of_whole_runs_name_the_line_as_well(sides: tuple[Trace, Trace]) -> None:

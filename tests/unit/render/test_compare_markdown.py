@@ -12,7 +12,7 @@ SYNC, ASYNC = made_report(), made_report(drains=0, idle_us={})
 def test_one_run_a_side_says_so_first() -> None:
     first = comparison_to_markdown(compare(SYNC, ASYNC)).splitlines()[0]
     assert first == (
-        "**One run a side, exact differences: window 500 us -\\> 400 us: -100 us (-20.0 %) = "
+        "**One run a side, exact differences: window 500 us -\\> 400 us: -100 us (-20.0 % of the baseline) = "
         "idle drain -80.0 us, idle host late -20.0 us**"
     )
 

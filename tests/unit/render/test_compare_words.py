@@ -17,7 +17,9 @@ def test_a_single_run_is_split_by_cause_and_has_no_headline() -> None:
     before, after = made_report(), made_report(idle_us={Cause.DRAIN: 30, Cause.HOST_LATE: 120}, drains=1)
     comparison = compare(before, after)
     assert headline_words(comparison) == ""
-    assert list(attributed(comparison)) == ["+20.0 % host late, -10.0 % drain after other waits"]
+    assert list(attributed(comparison)) == [
+        "+20.0 % host late, -10.0 % drain after other waits (of the baseline's window)"
+    ]
 
 
 def test_what_is_behind_a_verdict_is_said_with_the_wait() -> None:
@@ -39,5 +41,5 @@ def test_what_cannot_be_compared_is_called_neither_slower_nor_faster() -> None:
 def test_too_few_steps_are_told_before_anything_else() -> None:
     lines = comparison_text(compare(steps_of([20] * 4), steps_of([30] * 4), per="step")).splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("UNDECIDED"))
-    assert lines[at] == "UNDECIDED: 50.0 % slower in the median per step: 20.0 us -> 30.0 us"
+    assert lines[at] == "UNDECIDED: 50.0 % slower per step than the baseline: medians 20.0 us -> 30.0 us"
     assert lines[at + 1] == "  too few observations: a verdict takes at least 5 steps on each side"

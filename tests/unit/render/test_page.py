@@ -43,7 +43,9 @@ def test_each_section_has_its_verdict_and_its_tables(page: str) -> None:
 
 def test_the_difference_is_explained_above_its_measures(page: str) -> None:
     body = _body(page)
-    assert body.index("-60.0 us (-12.0 %) = busy +10.0 us") < body.index('<tr class="better">')
+    assert body.index("-60.0 us (-12.0 % of the baseline) = busy +10.0 us") < body.index(
+        '<tr class="better">'
+    )
 
 
 def test_one_script_and_one_style_with_hashes_are_all_that_may_run(page: str) -> None:
