@@ -18,6 +18,7 @@ __all__ = ["findings_of"]
 
 _UNLINKED_SHARE = 0.05
 _NOTABLE_HOST_FUNCTION_SHARE = 0.01
+_OF_A_WAIT = ("call", "reason", "terminal", "blocked")
 
 
 def findings_of(
@@ -54,10 +55,10 @@ def _verdict(context: Context, tables: Mapping[str, Table]) -> Finding:
             f"nothing blocks: the host waits only at the end ({format_ns(blocked)}) and drains no device",
             evidence={"blocked_ns": blocked, "drains": 0},
         )
-    return _worst(context, rows)
+    return _worst(context, rows, tables["waits"])
 
 
-def _worst(context: Context, rows: list[dict[str, Cell]]) -> Finding:
+def _worst(context: Context, rows: list[dict[str, Cell]], waits: Table) -> Finding:
     """The call that costs the device most idle time, or where none does, the host most blocked time."""
     worst = rows[0]
     same = [row for row in rows if row["call"] == worst["call"] and row["reason"] == worst["reason"]]
@@ -65,6 +66,7 @@ def _worst(context: Context, rows: list[dict[str, Cell]]) -> Finding:
         sum(int(row[name] or 0) for row in same) for name in ("count", "blocked", "drains", "idle_caused")
     )
     title = f"{worst['call']} blocked the host {_times(count)} for {format_ns(blocked)}"
+    title += _final_part(waits, worst)
     if drains:
         which = f"device {next(iter(context.devices))}" if len(context.devices) == 1 else "devices"
         apart = "" if drains == 1 else ","  # "device 4 6 times" misleads
@@ -73,8 +75,7 @@ def _worst(context: Context, rows: list[dict[str, Cell]]) -> Finding:
         title += f" and drained {which}{apart} {_times(drains)}{of_all} ({format_ns(idle)} idle)"
     else:
         title += " and drained no device"
-    where = [f"in {row}" for row in (worst["range"], worst["op"]) if row]
-    title += f", mostly {' '.join(where)}" if where else ""
+    title += _where(same)
     return Finding(
         "verdict",
         Severity.WARNING,
@@ -90,6 +91,32 @@ def _worst(context: Context, rows: list[dict[str, Cell]]) -> Finding:
             "op": worst["op"],
         },
     )
+
+
+def _final_part(waits: Table, worst: Mapping[str, Cell]) -> str:
+    """How much of these waits came after the last device work, where that is some but not all."""
+    at = [[column.name for column in waits.columns].index(name) for name in _OF_A_WAIT]
+    rows = (tuple(row[place] for place in at) for row in waits.rows)
+    mine = [row for row in rows if row[:2] == (worst["call"], worst["reason"])]
+    final = [int(row[3] or 0) for row in mine if row[2]]
+    if not final or len(final) == len(mine):
+        return ""
+    return f" ({format_ns(sum(final))} of it in {len(final)} final wait{'s' if len(final) > 1 else ''})"
+
+
+def _where(rows: list[dict[str, Cell]]) -> str:
+    """The costliest range and op around these waits, and how many more there are."""
+    words = (_first_and_more(rows, key) for key in ("range", "op"))
+    where = " ".join(f"in {word}" for word in words if word)
+    return f", {where}" if where else ""
+
+
+def _first_and_more(rows: list[dict[str, Cell]], key: str) -> str:
+    names = list(dict.fromkeys(row[key] for row in rows))
+    if names[0] is None:
+        return ""
+    more = len(names) - 1
+    return f"{names[0]} and {more} more {key}{'s' if more > 1 else ''}" if more else str(names[0])
 
 
 def _longest(verdict: Finding, calls: Table) -> Iterator[Finding]:

@@ -8,12 +8,15 @@ from pathlib import Path
 
 from overlap_lab.compare import Comparison
 from overlap_lab.metrics.context import Context
+from overlap_lab.render.costs import costs_of
+from overlap_lab.render.html_costs import cost_list
+from overlap_lab.render.html_glance import Glance, glance
 from overlap_lab.render.html_page import html_page
-from overlap_lab.render.html_parts import element, table, text
+from overlap_lab.render.html_pair import change_cards
+from overlap_lab.render.html_parts import element, sentence, table, text
 from overlap_lab.render.html_sections import (
     changes,
     details,
-    glance,
     meanings,
     provenance,
     together,
@@ -25,7 +28,6 @@ from overlap_lab.render.html_timeline import (
     timeline_markup,
     timeline_text_of,
 )
-from overlap_lab.render.html_waits import waits_to_act_on
 from overlap_lab.report import Report, Table
 from overlap_lab.trace import Trace
 from overlap_lab.whole_file import write_whole
@@ -81,10 +83,14 @@ def report_page(
 
     contexts = [one.context or report_and_context(one.trace)[1] for one in sections]
     reports = [(section.title, section.report) for section in sections]
+    shown = [_glance(section, context) for section, context in zip(sections, contexts, strict=True)]
     body = [
-        element("header", element("h1", text(title)), element("p", text(introduction), class_="soft")),
-        glance(reports),
-        *_acts(sections, contexts),
+        element(
+            "header", element("h1", sentence(title)), element("p", sentence(introduction), class_="soft")
+        ),
+        change_cards(comparisons, shown),
+        glance(shown),
+        *_acts(shown, contexts),
         where_time_goes(reports),
         *_timeline(sections, contexts),
         together(reports),
@@ -98,17 +104,26 @@ def report_page(
     return html_page(title, body, styles=("page.css", "timeline.css"), scripts=scripts)
 
 
-def _acts(sections: Sequence[PageSection], contexts: Sequence[Context]) -> list[str]:
-    several = len(sections) > 1
+def _glance(section: PageSection, context: Context) -> Glance:
+    first = int(section.trace.start_ns[0]) if len(section.trace) else 0
+    zero_ns = 0 if section.zero_ns is None else section.zero_ns - first
+    return Glance(section.title, section.report, costs_of(section.report, context), zero_ns)
+
+
+def _acts(shown: Sequence[Glance], contexts: Sequence[Context]) -> list[str]:
     words = (
-        "The costliest places first: device idle time that a wait caused, then time that it blocked the host."
+        "Everything that costs device time, the costliest first, whatever the cause; then waits that only "
+        "block the host."
     )
-    parts = []
-    for section, context in zip(sections, contexts, strict=True):
-        first = int(section.trace.start_ns[0]) if len(section.trace) else 0
-        zero = 0 if section.zero_ns is None else section.zero_ns - first
-        parts.append(waits_to_act_on(section.title, section.report, context, zero_ns=zero, headed=several))
-    return [element("h2", "What to do about it"), element("p", words, class_="soft"), *parts]
+    lists = (
+        cost_list(one.title, one.costs, context, zero_ns=one.zero_ns, headed=len(shown) > 1)
+        for one, context in zip(shown, contexts, strict=True)
+    )
+    return [
+        element("h2", "What costs device time, and what to do"),
+        element("p", words, class_="soft"),
+        *lists,
+    ]
 
 
 def _timeline(sections: Sequence[PageSection], contexts: Sequence[Context]) -> list[str]:

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from overlap_lab.render.names import printable
+from overlap_lab.render.terms import TERMS
 from overlap_lab.render.values import format_value, is_number
 from overlap_lab.report import Cell, Table
 
-__all__ = ["definition", "definitions", "element", "legend", "stacked_bar", "table", "text"]
+__all__ = [
+    "definition",
+    "definitions",
+    "element",
+    "legend",
+    "sentence",
+    "stacked_bar",
+    "table",
+    "term",
+    "text",
+]
+
+_BEFORE_UNIT: Final = re.compile(r"(?<=\d) (?=(?:ns|us|ms|s|%|B|KiB|MiB|GiB)(?!\w))")
+_LONG_WORD: Final = 16
+_LONG_PIECE: Final = 30
+_BREAKS: Final = re.compile(r"(?<=[#./:,)])(?=[^\s#./:,)])")
+_SNAKE: Final = re.compile(r"(?<=_)(?=[^_])")
 
 
 def text(value: object) -> str:
@@ -85,3 +104,26 @@ def legend(entries: Iterable[tuple[str, str]]) -> str:
     box = '<svg aria-hidden="true"><rect width="100%" height="100%" rx="3" fill="{}"></rect></svg>'
     keys = (element("span", box.format(text(colour)), text(word)) for word, colour in entries)
     return element("div", *keys, class_="legend")
+
+
+def sentence(value: object) -> str:
+    """Text of a page in which long names may break behind their punctuation, and numbers keep their units."""
+    words = (_breakable(word) for word in _BEFORE_UNIT.sub("\u00a0", printable(str(value))).split(" "))
+    return " ".join(words)
+
+
+def _breakable(word: str) -> str:
+    if len(word) < _LONG_WORD:
+        return html.escape(word, quote=True)
+    pieces = [
+        part
+        for piece in _BREAKS.split(word)
+        for part in (_SNAKE.split(piece) if len(piece) > _LONG_PIECE else [piece])
+    ]
+    return "<wbr>".join(html.escape(piece, quote=True) for piece in pieces)
+
+
+def term(word: str, shown: str = "") -> str:
+    """A word of ours with what it means, which appears while it is pointed at or has the focus."""
+    meaning = element("span", text(TERMS[word]), class_="meaning", role="tooltip")
+    return element("span", text(shown or word), meaning, class_="term", tabindex="0")

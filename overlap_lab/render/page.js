@@ -74,7 +74,9 @@ function addTools(table) {
 
 // After the timeline: nobody waits for these.
 started.then(() => {
-  for (const table of document.querySelectorAll("table")) addTools(table);
+  for (const table of document.querySelectorAll("table")) {
+    if (!table.closest(".card")) addTools(table);
+  }
   document.documentElement.dataset.page = "ready";
 });
 

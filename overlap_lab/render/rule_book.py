@@ -1,4 +1,4 @@
-"""What to do about a wait or about idle time: a table of rules, each with the facts that it needs.
+"""What to do about a wait: a table of rules, each with the facts that it needs.
 
 A rule speaks only where all of its conditions hold; the first that does wins, and where none does the page
 says nothing. Every rule is tested where it applies and where it stays silent.
@@ -7,18 +7,18 @@ says nothing. Every rule is tested where it applies and where it stays silent.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from overlap_lab.render.costly_waits import CostlyWait
-from overlap_lab.schema import Cause, CopyKind, Memory, Reason
+from overlap_lab.render.costly_waits import COPY_OPS, CostlyWait
+from overlap_lab.schema import CopyKind, Memory, Reason
 
-__all__ = ["IDLE_RULES", "WAIT_RULES", "IdleRule", "WaitRule", "advice_for_idle", "advice_for_wait"]
+__all__ = ["WAIT_RULES", "WaitRule", "advice_for_wait"]
 
 _SMALL_COPY: Final = 64 * 1024
 _SYNCS: Final = frozenset({Reason.STREAM_SYNC, Reason.DEVICE_SYNC, Reason.EVENT_SYNC})
 _COPIES: Final = frozenset({Reason.SYNC_COPY, Reason.PAGEABLE_COPY})
+_COPY_OPS: Final = "|".join(sorted(COPY_OPS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,38 @@ WAIT_RULES: Final = (
         "The op's output size depends on data, so the host must read it. Use a mask of fixed size "
         "(torch.where, multiplication) instead of an index, or give the size (nonzero_static).",
         ops=r"aten::(nonzero|unique\w*|_unique\w*|masked_select|index_put_|repeat_interleave|bincount)",
+    ),
+    WaitRule(
+        "copy_on_the_device",
+        "No host memory is in this copy, so there is nothing to pin. The call lasted just longer than one "
+        "that surely waits for nothing; look at it only if it comes back often.",
+        reasons=_COPIES,
+        copies=frozenset({CopyKind.DEVICE_TO_DEVICE, CopyKind.PEER_TO_PEER}),
+    ),
+    WaitRule(
+        "tensor_to_device",
+        "tensor.to(device) copies from pageable memory, so the host waits for each copy. Let the loader pin "
+        "its batches (DataLoader(pin_memory=True), else tensor.pin_memory()) and send them with "
+        ".to(device, non_blocking=True); make small tensors on the device (device=...).",
+        reasons=_COPIES,
+        ops=_COPY_OPS,
+        copies=frozenset({CopyKind.HOST_TO_DEVICE}),
+    ),
+    WaitRule(
+        "tensor_to_host",
+        "tensor.cpu() waits for all that is queued before its copy. Copy into pinned memory with "
+        "non_blocking=True and wait for an event where the values are used, or keep them on the device.",
+        reasons=_COPIES,
+        ops=_COPY_OPS,
+        copies=frozenset({CopyKind.DEVICE_TO_HOST}),
+    ),
+    WaitRule(
+        "sync_of_a_tensor_copy",
+        "You did not write this synchronize: a framework copy (.to, .cpu, copy_) waits so for its "
+        "own copy, as the host memory is pageable. Pin that memory (pin_memory=True in the loader, "
+        "tensor.pin_memory()) and copy with non_blocking=True.",
+        reasons=_SYNCS,
+        ops=_COPY_OPS,
     ),
     WaitRule(
         "pageable_copy",
@@ -178,62 +210,6 @@ WAIT_RULES: Final = (
 """In order: the first that applies is what the page says."""
 
 
-@dataclass(frozen=True, slots=True)
-class IdleRule:
-    """Advice for idle time of a cause that takes at least a share of the window."""
-
-    cause: Cause
-    least_share: float
-    advice: str
-
-
-IDLE_RULES: Final = (
-    IdleRule(
-        Cause.HOST_FUNCTION,
-        0.01,
-        "The stream stands still while the CPU runs a host function. Do that work in a small kernel "
-        "on the device, or in time before the stream needs its result.",
-    ),
-    IdleRule(
-        Cause.HOST_LATE,
-        0.10,
-        "The host is slower than the device, without waiting for it: look at the CPU ops above these "
-        "gaps. Fewer and larger kernels, a captured graph (torch.cuda.graphs, hipGraph), "
-        "torch.compile, or more data-loader workers.",
-    ),
-    IdleRule(
-        Cause.LAUNCH,
-        0.10,
-        "Kernels are launched one by one onto an empty device. Let the host run ahead (no waits in "
-        "between), fuse small kernels, or replay a captured graph.",
-    ),
-    IdleRule(
-        Cause.IN_CALL,
-        0.05,
-        "The launching call itself took long: a first load of code, an allocation, or a lock. Warm up"
-        " before the loop and keep allocations out of it.",
-    ),
-    IdleRule(
-        Cause.DEPENDENCY,
-        0.10,
-        "The work was queued, yet the device did not start it: look at events between streams, at "
-        "copies that the kernels wait for, and at the cost of starting many small kernels.",
-    ),
-)
-
-
 def advice_for_wait(wait: CostlyWait) -> WaitRule | None:
     """The rule for a wait; None where no rule knows."""
     return next((rule for rule in WAIT_RULES if rule.applies(wait)), None)
-
-
-def advice_for_idle(
-    idle: Mapping[Cause, int] | Iterable[tuple[Cause, int]], window_ns: int
-) -> list[IdleRule]:
-    """The rules for a device's idle time, in the order of the book."""
-    known = dict(idle)
-    return [
-        rule
-        for rule in IDLE_RULES
-        if window_ns > 0 and known.get(rule.cause, 0) >= rule.least_share * window_ns
-    ]

@@ -16,7 +16,7 @@ def test_one_trace_makes_a_page_with_its_verdict_and_says_so(tmp_path: Path) -> 
     assert wrote == "wrote report.html"
     page = (tmp_path / "report.html").read_text()
     assert said.removeprefix("trace.json: ") in page
-    assert "What to do about it" in page
+    assert "What costs device time, and what to do" in page
     assert "What changed" not in page
 
 
@@ -28,7 +28,7 @@ def test_two_traces_of_one_name_are_told_apart_and_compared(tmp_path: Path) -> N
     done = overlap_lab("report", *traces, "-o", tmp_path / "both.html")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "both.html").read_text()
-    assert "<h1>before/trace.json against after/trace.json</h1>" in page
+    assert "<title>before/trace.json against after/trace.json</title>" in page
     assert "What changed" in page
 
 

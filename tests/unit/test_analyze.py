@@ -91,7 +91,8 @@ def test_a_device_only_trace_keeps_busy_and_says_what_it_cannot_tell() -> None:
 def test_the_verdict_says_what_blocks_how_often_and_what_it_costs() -> None:
     report = analyze(timeline(SYNCED))
     assert report.findings[0].title == (
-        "hipDeviceSynchronize blocked the host 2 times for 11.0 us and drained device 0 once (4.00 us idle)"
+        "hipDeviceSynchronize blocked the host 2 times for 11.0 us (5.00 us of it in 1 final wait) "
+        "and drained device 0 once (4.00 us idle)"
     )
 
 
@@ -105,8 +106,8 @@ def test_the_verdict_says_how_many_drains_there_are_beside_those_of_its_call() -
         )
     )
     assert report.findings[0].title == (
-        "hipDeviceSynchronize blocked the host 2 times for 9.00 us and drained device 0 once of 2 drains "
-        "(5.00 us idle)"
+        "hipDeviceSynchronize blocked the host 2 times for 9.00 us (4.00 us of it in 1 final wait) and drained "
+        "device 0 once of 2 drains (5.00 us idle)"
     )
     assert device_lines(report)[0].text == (
         "device 0 idle 7.00 us, 30.4 % of its 23.0 us window: "

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from overlap_lab.analyze import report_and_context
 from overlap_lab.loaders import load
-from overlap_lab.render.costly_waits import costliest, costly_waits
-from overlap_lab.render.html_waits import waits_to_act_on
+from overlap_lab.render.costly_waits import costly_waits
 from overlap_lab.render.rule_book import advice_for_wait
 from overlap_lab.schema import CopyKind
 from overlap_lab.trace import Trace
@@ -34,7 +33,8 @@ def test_a_blocking_copy_knows_its_direction() -> None:
     )
     [copy] = [one for one in _waits(trace) if one.call == "hipMemcpy"]
     assert copy.copy is CopyKind.DEVICE_TO_HOST
-    assert (copy.start_ns, copy.end_ns) == (2_000, 9_000)
+    assert (copy.start_ns, copy.end_ns) == (2_000, 12_000)  # to the end of the idle time behind it
+    assert (copy.costliest_ns, copy.parts) == (4_000, (1_000, 2_000, 1_000))
 
 
 def test_the_costliest_in_idle_time_comes_first() -> None:
@@ -46,22 +46,6 @@ def test_the_costliest_in_idle_time_comes_first() -> None:
     )
     found = _waits(trace)
     assert [one.idle_ns for one in found] == sorted((one.idle_ns for one in found), reverse=True)
-
-
-def test_a_list_of_the_costliest_says_how_many_places_wait() -> None:
-    report, context = report_and_context(
-        timeline(
-            """
-            host   1 |L.SSSSS....L.TTTTT.L.SSSS
-            stream 0 |.KKKKKK.....KKKKKK..KKKK.
-            """
-        )
-    )
-    for where in (context, None):
-        [one], places = costliest(report, where, most=1)
-        assert (one.call, one.idle_ns, places) == ("hipDeviceSynchronize", 5_000, 2)
-    said = waits_to_act_on("a", report, context, zero_ns=0, headed=False)
-    assert "All 2 places that wait, the costliest first. Idle after a wait lasts until new work ran" in said
 
 
 def test_without_a_context_the_numbers_are_the_same() -> None:

@@ -1,0 +1,152 @@
+"""What a cost is, where, how often, and of what it is a share, in sentences that page and terminal share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from overlap_lab.render.costly_waits import CostlyWait
+from overlap_lab.render.costs import Cost, Costs
+from overlap_lab.render.names import printable
+from overlap_lab.render.terms import CAUSE_WORDS
+from overlap_lab.render.values import format_value, percent
+from overlap_lab.schema import Cause, CopyKind, Memory
+from overlap_lab.units import format_ns
+
+__all__ = [
+    "and_more",
+    "kind_of",
+    "longest_words",
+    "share_words",
+    "spread_words",
+    "title_of",
+    "where_words",
+    "why_empty",
+]
+
+_ON_DEVICE: Final = (CopyKind.DEVICE_TO_DEVICE, CopyKind.PEER_TO_PEER)
+_NOTABLE_SHARE: Final = 0.4
+"""From here on a thread or device is named as the one with the most."""
+
+
+def title_of(cost: Cost) -> str:
+    """The call that waits, what the host was in, or the cause."""
+    if cost.wait is not None:
+        return printable(cost.wait.call)
+    if cost.cause is not Cause.HOST_LATE:
+        return CAUSE_WORDS[cost.cause]
+    if cost.late is None:
+        return "the host launched late"
+    if not cost.late.is_long:
+        return "short gaps between launches"
+    return printable(cost.names[0][0]) if cost.names else "host code that the trace does not name"
+
+
+def kind_of(cost: Cost) -> str:
+    """What kind of cost it is, in a few words: the cause, or of a wait its reason and its copy."""
+    return _why(cost.wait) if cost.wait is not None else CAUSE_WORDS[cost.cause]
+
+
+def _why(wait: CostlyWait) -> str:
+    words = ["copy on the device" if wait.copy in _ON_DEVICE else wait.reason.replace("_", " ")]
+    if wait.copy not in (None, CopyKind.UNKNOWN, *_ON_DEVICE):
+        words.append(wait.copy.name.replace("_", " ").lower())
+    if wait.bytes is not None:
+        words.append(format_value(wait.bytes, "bytes"))
+    if wait.memory is not Memory.UNKNOWN:
+        words.append(wait.memory.name.lower())
+    return ", ".join(words)
+
+
+def where_words(cost: Cost) -> str:
+    """The ranges, the op and the line around it; all that there are, or how many more."""
+    if cost.wait is not None:
+        places = [and_more(cost.wait.ranges), cost.wait.op or "", cost.wait.frame or ""]
+        return printable(" › ".join(place for place in places if place))
+    if cost.late is None:
+        return printable(and_more([f"{name} {format_ns(ns)}" for name, ns in cost.names]))
+    if cost.late.is_long:
+        others = [f"{name} {format_ns(ns)}" for name, ns in cost.names] if len(cost.names) > 1 else []
+        return printable(
+            "; ".join(
+                [*([cost.late.line] if cost.late.line else []), *([and_more(others)] if others else [])]
+            )
+        )
+    return printable(and_more([f"{name} {format_ns(ns)}" for name, ns in cost.names], shown=3))
+
+
+def and_more(names: Sequence[str], *, shown: int = 2) -> str:
+    """The first of the names, and how many more there are.
+
+    >>> and_more(["a"]), and_more(["a", "b", "c"]), and_more(["a", "b", "c", "d"])
+    ('a', 'a, b and c', 'a, b and 2 more')
+    """
+    if len(names) <= shown + 1:
+        return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+    return f"{', '.join(names[:shown])} and {len(names) - shown} more"
+
+
+def spread_words(cost: Cost, costs: Costs) -> str:
+    """How often, the longest of them, and on which thread and device the most."""
+    parts = [_waits_words(cost.wait)] if cost.wait is not None else []
+    if cost.wait is None and cost.gaps:
+        parts.append(_times(cost.gaps, "gap", cost.longest_ns))
+        if cost.late is not None and cost.late.is_long and len(cost.names) == 1:
+            parts.append(f"it covers {format_ns(cost.names[0][1])} of them")
+    elif cost.wait is not None and cost.wait.drains:
+        parts.append(f"costliest {format_ns(cost.wait.costliest_ns)} idle")
+    parts += _most(cost, costs)
+    return "; ".join(parts)
+
+
+def _waits_words(wait: CostlyWait) -> str:
+    final = f"; {wait.final} more at the end" if wait.final else ""
+    return _times(wait.waits, "wait", wait.longest_ns) + final
+
+
+def _times(count: int, what: str, longest_ns: int) -> str:
+    if count == 1:
+        return f"one {what} of {format_ns(longest_ns)}"
+    return f"{count:,} {what}s, the longest {format_ns(longest_ns)}"
+
+
+def _most(cost: Cost, costs: Costs) -> Iterator[str]:
+    """The thread and the device with the most, where there are several and one stands out."""
+    threads = cost.wait.threads if cost.wait is not None else ()
+    if len(threads) > 1:
+        most = f", {percent(threads[0][1], sum(ns for _, ns in threads))} on {threads[0][0]}"
+        yield f"on {len(threads)} threads{most}"
+    if costs.devices > 1 and cost.devices:
+        number, ns = cost.devices[0]
+        if ns >= _NOTABLE_SHARE * cost.idle_ns and number is not None:
+            yield f"{percent(ns, cost.idle_ns)} on device {number}"
+        elif len(cost.devices) > 1:
+            yield f"on {len(cost.devices)} devices"
+
+
+def share_words(ns: int, costs: Costs) -> str:
+    """Of what device time is a share: of the window, and of all idle time."""
+    window, idle = percent(ns, costs.window_ns), percent(ns, costs.idle_ns)
+    if costs.devices > 1:
+        return f"{window} of the time of {costs.devices} devices, {idle} of their idle"
+    return f"{window} of the window, {idle} of idle"
+
+
+def longest_words(cost: Cost) -> str:
+    """Which of them a link shows: the longest gap, the wait that cost most, else the longest wait."""
+    if cost.wait is None:
+        return f"longest gap ({format_ns(cost.longest_ns)})"
+    if cost.idle_ns:
+        return f"costliest wait ({format_ns(cost.longest_ns)} idle)"
+    return f"longest wait ({format_ns(cost.wait.longest_ns)})"
+
+
+def why_empty(wait: CostlyWait) -> str:
+    """What the idle time behind waits is made of; empty where there is none."""
+    if wait.parts is None or not wait.idle_ns:
+        return ""
+    returned, refill, launch = map(format_ns, wait.parts)
+    return (
+        f"{format_ns(wait.idle_ns)} idle = {returned} until the call returned + {refill} while the host "
+        f"prepared the next launch + {launch} for that launch to arrive."
+    )

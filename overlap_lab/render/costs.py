@@ -1,0 +1,220 @@
+"""Everything that costs device time, over all causes, the costliest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from overlap_lab.columns import Rows
+from overlap_lab.metrics.causes import CAUSES
+from overlap_lab.metrics.context import Context
+from overlap_lab.metrics.idle import idle_segments
+from overlap_lab.metrics.late import LateGaps, alike, late_gaps
+from overlap_lab.metrics.places import names_of, relative_start_ns
+from overlap_lab.render.costly_waits import CostlyWait, costly_waits
+from overlap_lab.render.idle_rules import LANDMARKS, IdleFacts, IdleRule, advice_for_idle
+from overlap_lab.render.numbers import Numbers
+from overlap_lab.render.rule_book import WaitRule, advice_for_wait
+from overlap_lab.report import Report
+from overlap_lab.schema import ABSENT_DEVICE, Cause
+
+__all__ = ["Cost", "Costs", "costs_of"]
+
+_ALL: Final = 1 << 30
+_SMALL_SHARE: Final = 0.01
+"""Idle time without a wait below this share of all idle time is told as one sum."""
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one thing costs: idle time of devices, and for waits time that the host was blocked."""
+
+    cause: Cause
+    idle_ns: int
+    """Summed over devices; 0 for a wait after which no device stood idle."""
+    advice: WaitRule | IdleRule | None
+    gaps: int
+    longest_ns: int
+    """The longest gap."""
+    devices: tuple[tuple[int | None, int], ...] = ()
+    """Its idle time by device, the most first."""
+    spot: Span | None = None
+    """The costliest of them on the timeline, after the trace's first record."""
+    wait: CostlyWait | None = None
+    late: LateGaps | None = None
+    """The group of gaps, where the cause is a late host; the first of several that are told as one."""
+    names: tuple[tuple[str, int], ...] = ()
+    """What the launching thread did in these gaps, by idle time, the most first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """All costs of a trace and what they are shares of."""
+
+    found: tuple[Cost, ...]
+    idle_ns: int
+    """Of all devices together."""
+    window_ns: int
+    """Of all devices together: their device time."""
+    devices: int
+    final_ns: int = 0
+    """Blocked time of waits with no device work after them, which cost nothing."""
+    by_cause: Mapping[Cause, int] = field(default_factory=dict)
+
+    @property
+    def waits_ns(self) -> int:
+        """Idle time that waits caused."""
+        return self.by_cause.get(Cause.DRAIN, 0)
+
+
+def costs_of(report: Report, context: Context | None) -> Costs:
+    """The costs in order: idle time, then time blocked; without a context late hosts stay one entry.
+
+    The idle times sum to the idle time of all devices, but for what is left out as too small to tell.
+    """
+    numbers = Numbers(report)
+    scopes = numbers.devices()
+    by_cause = {
+        cause: sum(numbers.count(f"device/idle/{cause}", scope) for scope in scopes) for cause in Cause
+    }
+    window = sum(numbers.count("device/window", scope) for scope in scopes)
+    waits = costly_waits(report, context, most=_ALL)
+    final_ns = sum(one.final_ns for one in waits)
+    others = _with_context(context) if context is not None else _bare(by_cause)
+    told = [_advised(cost, window) for cost in others]
+    found = sorted(
+        (*(_of_wait(one) for one in waits if one.waits), *told),
+        key=lambda one: (-one.idle_ns, -(one.wait.blocked_ns if one.wait else 0), one.cause),
+    )
+    return Costs(tuple(found), sum(by_cause.values()), window, len(scopes), final_ns, by_cause)
+
+
+def _of_wait(wait: CostlyWait) -> Cost:
+    return Cost(
+        cause=Cause.DRAIN,
+        idle_ns=wait.idle_ns,
+        advice=advice_for_wait(wait),
+        gaps=wait.drains,
+        longest_ns=wait.costliest_ns,
+        devices=wait.devices,
+        spot=(wait.start_ns, wait.end_ns),
+        wait=wait,
+    )
+
+
+def _advised(cost: Cost, window_ns: int) -> Cost:
+    late = cost.late
+    facts = IdleFacts(
+        cost.cause,
+        cost.idle_ns / window_ns if window_ns else 0.0,
+        around=late.around if late else (),
+        is_long=bool(late and late.is_long),
+        line=late.line if late else None,
+    )
+    return replace(cost, advice=advice_for_idle(facts))
+
+
+def _bare(by_cause: Mapping[Cause, int]) -> Iterator[Cost]:
+    """One cost for each cause, as the numbers say."""
+    for cause, ns in by_cause.items():
+        if ns and cause is not Cause.DRAIN:
+            yield Cost(cause, ns, None, 0, 0)
+
+
+def _with_context(context: Context) -> Iterator[Cost]:
+    yield from _late(context)
+    for cause in Cause:
+        if cause not in (Cause.DRAIN, Cause.HOST_LATE):
+            yield from _of_cause(context, cause)
+
+
+def _of_cause(context: Context, cause: Cause) -> Iterator[Cost]:
+    """All idle time of one cause as one cost."""
+    devices: dict[int | None, int] = {}
+    gaps, longest, spot = 0, 0, (0, 0)
+    names: dict[str, int] = {}
+    zero = relative_start_ns(context)
+    for device in context.devices:
+        segments = idle_segments(context, device)
+        mine = segments.cause == CAUSES.index(cause)
+        lengths = (segments.end - segments.start)[mine]
+        if lengths.size == 0:
+            continue
+        devices[None if device == ABSENT_DEVICE else device] = int(lengths.sum())
+        gaps += lengths.size
+        if cause is Cause.IN_CALL:
+            for name, ns in zip(_calls(context, device, segments.gap[mine]), lengths.tolist(), strict=True):
+                names[name] = names.get(name, 0) + ns
+        at = int(lengths.argmax())
+        if lengths[at] > longest:
+            longest = int(lengths[at])
+            spot = (int(segments.start[mine][at]) - zero, int(segments.end[mine][at]) - zero)
+    if gaps:
+        yield Cost(
+            cause,
+            sum(devices.values()),
+            None,
+            gaps,
+            longest,
+            _most_first(devices),
+            spot,
+            names=_most_named(names),
+        )
+
+
+def _calls(context: Context, device: int, gap: Rows) -> list[str]:
+    """The names of the calls that launched the ops behind the gaps."""
+    inside = gap[gap >= 0]
+    caller = context.links.caller[context.devices[device].next_op[inside]]
+    rows = context.links.host[caller[caller >= 0]]
+    return names_of(context.trace, rows)
+
+
+def _late(context: Context) -> Iterator[Cost]:
+    """Late launches by what the host did: landmarks and long gaps by name, all short gaps as one."""
+    groups: dict[tuple[str | None, bool], list[LateGaps]] = {}
+    for one in sorted(late_gaps(context, LANDMARKS), key=lambda one: -one.idle_ns):
+        name = alike(one.name) if one.name is not None else None
+        groups.setdefault((name if one.is_long else None, one.is_long), []).append(one)
+    whole = sum(one.idle_ns for group in groups.values() for one in group)
+    small: list[LateGaps] = []
+    for group in groups.values():
+        if sum(one.idle_ns for one in group) < _SMALL_SHARE * whole and group[0].is_long:
+            small += group
+        else:
+            yield _late_cost(group)
+    if small:
+        yield _late_cost(sorted(small, key=lambda one: -one.idle_ns))
+
+
+def _late_cost(group: Sequence[LateGaps]) -> Cost:
+    devices: dict[int | None, int] = {}
+    names: dict[str, int] = {}
+    for one in group:
+        devices[one.device] = devices.get(one.device, 0) + one.idle_ns
+        if one.name is not None:
+            names[one.name] = names.get(one.name, 0) + one.covered_ns
+    longest = max(group, key=lambda one: one.end_ns - one.start_ns)
+    return Cost(
+        cause=Cause.HOST_LATE,
+        idle_ns=sum(devices.values()),
+        advice=None,
+        gaps=sum(one.gaps for one in group),
+        longest_ns=longest.end_ns - longest.start_ns,
+        devices=_most_first(devices),
+        spot=(longest.start_ns, longest.end_ns),
+        late=group[0],
+        names=_most_named(names),
+    )
+
+
+def _most_named(names: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(names.items(), key=lambda pair: -pair[1]))
+
+
+def _most_first(devices: Mapping[int | None, int]) -> tuple[tuple[int | None, int], ...]:
+    pairs: Iterable[tuple[int | None, int]] = devices.items()
+    return tuple(sorted(pairs, key=lambda pair: -pair[1]))

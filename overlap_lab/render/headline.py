@@ -1,0 +1,140 @@
+"""The first lines of a report for people: how idle, the costliest thing, what waits cost, what to try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from overlap_lab.render.cost_words import and_more, kind_of, share_words, title_of
+from overlap_lab.render.costs import Cost, Costs
+from overlap_lab.render.lines import Style
+from overlap_lab.render.names import printable
+from overlap_lab.render.numbers import Numbers, blocked_split
+from overlap_lab.render.summary import device_name
+from overlap_lab.render.terms import CAUSE_WORDS
+from overlap_lab.render.values import percent
+from overlap_lab.report import Report, Scope
+from overlap_lab.schema import Cause
+from overlap_lab.units import format_ns
+
+__all__ = ["Headline", "headline"]
+
+_IDLE_FAULT: Final = 0.05
+"""Idle share of the window from which on a report is red."""
+_ODD_SHARE: Final = 0.15
+"""How far a device's idle share lies from the middle of all before it is named."""
+_FEW: Final = 0.25
+"""Waits are "only" so much where they cost less than this part of the costliest thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What people read first, sentence by sentence; the first says the most."""
+
+    sentences: tuple[str, ...]
+    first: Cost | None
+    """What to try first: the costliest thing that a rule knows."""
+    style: Style
+
+
+def headline(report: Report, costs: Costs) -> Headline:
+    """The sentences for one report."""
+    numbers = Numbers(report)
+    missing = any(numbers.count(f"quality/no_{side}_records", {}) for side in ("host", "device"))
+    if missing or not costs.window_ns:
+        said = [printable(report.verdict), *_idle_sentences(report, numbers, costs)]
+        return Headline(tuple(said), None, Style.WARNING)
+    said = [
+        *_idle_sentences(report, numbers, costs),
+        *_cost_sentences(costs),
+        *_wait_sentences(report, costs),
+    ]
+    first = next((one for one in costs.found if one.advice is not None and one.advice.is_fault), None)
+    is_fault = costs.idle_ns >= _IDLE_FAULT * costs.window_ns
+    return Headline(tuple(said), first, Style.BAD if is_fault else Style.GOOD)
+
+
+def _idle_sentences(report: Report, numbers: Numbers, costs: Costs) -> Iterator[str]:
+    scopes = numbers.devices()
+    if not scopes or not costs.window_ns:
+        return
+    if len(scopes) == 1:
+        name = device_name(report, scopes[0].get("device"))
+        share = f"{percent(costs.idle_ns, costs.window_ns)} of its {format_ns(costs.window_ns)} window"
+        yield f"{name[:1].upper()}{name[1:]} stood idle for {format_ns(costs.idle_ns)}, {share}."
+        return
+    share = f"{percent(costs.idle_ns, costs.window_ns)} of their time"
+    odd = _odd_words(numbers, scopes)
+    yield f"{len(scopes)} devices stood idle for {format_ns(costs.idle_ns)} together, {share}{odd}."
+
+
+def _odd_words(numbers: Numbers, scopes: Sequence[Scope]) -> str:
+    """The range of the devices' idle shares, and those that lie apart."""
+    shares = {
+        scope["device"]: numbers.count("device/idle", scope) / window
+        for scope in scopes
+        if (window := numbers.count("device/window", scope))
+    }
+    ordered = sorted(shares.values())
+    middle = ordered[len(ordered) // 2 - (len(ordered) % 2 == 0)]
+    odd = {device: share for device, share in shares.items() if abs(share - middle) > _ODD_SHARE}
+    usual = [share for device, share in shares.items() if device not in odd]
+    low, high = percent(min(usual), 1), percent(max(usual), 1)
+    told = low if low == high else f"{low.removesuffix(' %')} to {high}"
+    if not odd:
+        return f" ({told} each)"
+    apart = [f"device {device}: {percent(share, 1)}" for device, share in odd.items()]
+    return f" ({and_more(apart)}, the other{'s' if len(usual) > 1 else ''}: {told})"
+
+
+def _cost_sentences(costs: Costs) -> Iterator[str]:
+    top = costs.found[0] if costs.found else None
+    if top is None or not top.idle_ns:
+        return
+    share = f"{format_ns(top.idle_ns)}, {share_words(top.idle_ns, costs)}"
+    yield f"Costliest: {_phrase(top)}: {share}."
+
+
+def _phrase(cost: Cost) -> str:
+    """The cost as a part of a sentence."""
+    title = title_of(cost)
+    if cost.wait is not None:
+        where = and_more(cost.wait.ranges) or cost.wait.op or ""
+        around = f" in {printable(where)}" if where else ""
+        count = "a wait" if cost.wait.waits == 1 else f"{cost.wait.waits} waits"
+        return f"{count} in {title} ({kind_of(cost)}){around}, after which the device ran empty"
+    if cost.cause is not Cause.HOST_LATE or cost.late is None:
+        return _stood_idle(cost, title)
+    if cost.late.is_long:
+        return f"the host launched late while it was in {title}"
+    mostly = f", most of it in {printable(cost.names[0][0])}" if _is_most(cost) else ""
+    return f"the host launched late in {cost.gaps:,} {title}{mostly}"
+
+
+def _stood_idle(cost: Cost, title: str) -> str:
+    around = and_more([name for name, _ in cost.names], shown=1)
+    return f"{title} ({printable(around)})" if around else title
+
+
+def _is_most(cost: Cost) -> bool:
+    return bool(cost.names) and 2 * cost.names[0][1] >= cost.idle_ns
+
+
+def _wait_sentences(report: Report, costs: Costs) -> Iterator[str]:
+    """What waits cost, unless the costliest thing is one and the only one."""
+    waits = [one for one in costs.found if one.wait is not None]
+    split = blocked_split(report)
+    before = split[0] if split else sum(one.wait.blocked_ns - one.wait.final_ns for one in waits if one.wait)
+    if not waits:
+        yield "No call waited for the device before the end."
+    elif len(waits) == 1 and waits[0] is costs.found[0] and waits[0].idle_ns:
+        yield f"The same waits blocked the host for {format_ns(before)} before the end."
+    elif not costs.waits_ns:
+        yield f"Waits cost no device time; they blocked the host for {format_ns(before)} before the end."
+    else:
+        only = "only " if costs.waits_ns < _FEW * costs.found[0].idle_ns else ""
+        yield (
+            f"Waits cost {only}{format_ns(costs.waits_ns)}, {share_words(costs.waits_ns, costs)}"
+            f" ({CAUSE_WORDS[Cause.DRAIN]}), and blocked the host for {format_ns(before)} before the end."
+        )

@@ -1,0 +1,140 @@
+"""What people act on: everything that costs device time, the costliest first, and what to do about each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from overlap_lab.metrics.context import Context
+from overlap_lab.render.cost_words import (
+    kind_of,
+    longest_words,
+    share_words,
+    spread_words,
+    title_of,
+    where_words,
+    why_empty,
+)
+from overlap_lab.render.costs import Cost, Costs
+from overlap_lab.render.html_parts import element, sentence, text
+from overlap_lab.schema import Kind
+from overlap_lab.units import format_ns
+
+__all__ = ["cost_list", "spot_of"]
+
+_MOST: Final = 10
+_MOST_FRAMES: Final = 40
+_SPOT: Final = 8
+"""A link shows the wait with so many parts of its length around it."""
+_HEADS: Final = (("cost", ""), ("device idle", "number"), ("host blocked", "number"), ("what to do", ""))
+
+
+def cost_list(name: str, costs: Costs, context: Context, *, zero_ns: int, headed: bool) -> str:
+    """The costs of one trace as a table with advice.
+
+    `zero_ns` is what lies at 0 of the page's timeline, after the trace's first record.
+    """
+    heading = element("h3", sentence(name)) if headed else ""
+    if not costs.found:
+        return heading + element("p", "No device stood idle, and no call waited.", class_="soft")
+    head = (element("th", text(word), class_=kind, scope="col") for word, kind in _HEADS)
+    rows = (_row(one, costs, zero_ns) for one in costs.found[:_MOST])
+    whole = element("table", element("thead", element("tr", *head)), element("tbody", *rows), class_="act")
+    return heading + element("div", whole, class_="scroll") + "".join(_notes(costs, context))
+
+
+def _row(one: Cost, costs: Costs, zero_ns: int) -> str:
+    idle = element("b", sentence(format_ns(one.idle_ns)))
+    share = element("div", sentence(share_words(one.idle_ns, costs)), class_="soft") if one.idle_ns else ""
+    blocked = one.wait.blocked_ns - one.wait.final_ns if one.wait else None
+    said = "" if blocked is None else sentence(format_ns(blocked))
+    return element(
+        "tr",
+        element("td", *_what(one, costs, zero_ns)),
+        element("td", idle, share, class_="number", data_value=str(one.idle_ns)),
+        element("td", said, class_="number", data_value="" if blocked is None else str(blocked)),
+        element("td", *_advice(one)),
+        data_cause=str(one.cause),
+    )
+
+
+def _what(one: Cost, costs: Costs, zero_ns: int) -> Iterator[str]:
+    yield element("b", sentence(title_of(one)))
+    kind = kind_of(one)
+    if kind != title_of(one):
+        yield " " + element("span", sentence(f"({kind})"), class_="soft")
+    where = where_words(one)
+    if where:
+        yield element("div", sentence(f"in {where}"), class_="where")
+    spread = spread_words(one, costs)
+    if spread:
+        yield element("div", sentence(spread), class_="where")
+    spot = spot_of(one, zero_ns)
+    if spot:
+        words = f"show the {longest_words(one)} on the timeline"
+        yield element("a", sentence(words), href=spot, class_="spot")
+    yield _stack(one)
+
+
+def spot_of(one: Cost, zero_ns: int) -> str:
+    """The address in the page of the costliest of these waits or gaps, with the idle time that it costs."""
+    if one.spot is None:
+        return ""
+    start, end = one.spot
+    around = _SPOT * max(end - start, 1) // 4
+    return f"#t={start - zero_ns - around}:{end - zero_ns + around}"
+
+
+def _stack(one: Cost) -> str:
+    around: Sequence[str] = ()
+    if one.wait is not None and one.wait.stack:
+        around = (*one.wait.stack, *one.wait.calls)
+    elif one.late is not None and one.late.is_long:
+        around = one.late.around
+    if len(around) < 2:
+        return ""
+    left_out = [f"... {len(around) - _MOST_FRAMES} more"] if len(around) > _MOST_FRAMES else []
+    listed = (element("li", sentence(line)) for line in (*left_out, *around[-_MOST_FRAMES:]))
+    word = "what is around the costliest" if one.wait else "what covers the longest"
+    return element("details", element("summary", word), element("ol", *listed), class_="stack")
+
+
+def _advice(one: Cost) -> Iterator[str]:
+    rule = one.advice
+    if rule is not None:
+        yield element(
+            "div", sentence(rule.advice), class_="" if rule.is_fault else "soft", data_rule=rule.name
+        )
+    elif one.wait is not None:
+        yield element("span", "No rule of ours knows this wait.", class_="soft")
+    else:
+        yield element("span", "Too little to start with.", class_="soft")
+    empty = why_empty(one.wait) if one.wait is not None else ""
+    if empty:
+        yield element("div", sentence(empty), class_="soft")
+
+
+def _notes(costs: Costs, context: Context) -> Iterator[str]:
+    """What the list leaves out, and how the next trace says more."""
+    rest = costs.found[_MOST:]
+    if rest:
+        idle, blocked = (sum(ns) for ns in zip(*map(_sizes, rest), strict=True))
+        words = f"{len(rest)} smaller ones: {format_ns(idle)} idle, {format_ns(blocked)} blocked."
+        yield element("p", sentence(words), class_="soft")
+    if costs.final_ns:
+        words = (
+            f"Final waits, with no device work after them: {format_ns(costs.final_ns)}. They cost nothing."
+        )
+        yield element("p", sentence(words), class_="soft")
+    if not bool((context.trace.kind == Kind.PYTHON).any()):
+        yield element("p", sentence(_NO_FRAMES), class_="soft")
+
+
+_NO_FRAMES: Final = (
+    "The trace has no Python frames, so no line of your program stands here. Record them with "
+    "torch.profiler.profile(with_stack=True), or overlap-lab capture."
+)
+
+
+def _sizes(one: Cost) -> tuple[int, int]:
+    return one.idle_ns, one.wait.blocked_ns - one.wait.final_ns if one.wait else 0

@@ -1,0 +1,154 @@
+"""The first screen of the report: of each trace how idle, what costs most, what to try, where time goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from overlap_lab.plots.palette import CAUSE_COLOURS, COLOURS
+from overlap_lab.render.cost_words import longest_words, title_of
+from overlap_lab.render.costs import Costs
+from overlap_lab.render.headline import headline
+from overlap_lab.render.html_costs import spot_of
+from overlap_lab.render.html_parts import element, sentence, stacked_bar, term, text
+from overlap_lab.render.lines import Style
+from overlap_lab.render.numbers import Numbers, blocked_split
+from overlap_lab.render.terms import CAUSE_WORDS
+from overlap_lab.render.values import format_value, percent
+from overlap_lab.report import Report
+from overlap_lab.units import format_ns
+
+__all__ = ["Glance", "glance", "try_first"]
+
+_CARD_CLASS: Final = {Style.GOOD: "good", Style.BAD: "bad", Style.WARNING: "warn"}
+_WHOLE: Final = 100.0
+"""Percent of the width."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What a card says of one trace."""
+
+    title: str
+    report: Report
+    costs: Costs
+    zero_ns: int
+    """What lies at 0 of the page's timeline, after the trace's first record."""
+
+
+def glance(shown: Sequence[Glance]) -> str:
+    """A card for each trace; beside others none is good or bad by itself, which their comparison says."""
+    alone = len(shown) == 1
+    longest = max((_device_time(one) for one in shown), default=0)
+    pair = len(shown) == 2
+    titles = [f"{'AB'[at]}: {one.title}" if pair else one.title for at, one in enumerate(shown)]
+    cards = (_card(one, title, longest, alone=alone) for one, title in zip(shown, titles, strict=True))
+    return element("div", *cards, class_="cards alone" if alone else "cards")
+
+
+def _card(shown: Glance, title: str, longest: int, *, alone: bool) -> str:
+    said = headline(shown.report, shown.costs)
+    first, *more = said.sentences or (shown.report.verdict,)
+    kind = _CARD_CLASS[said.style] if alone or said.style is Style.WARNING else ""
+    words = [element("p", sentence(first), class_="said")]
+    words += [element("p", sentence(one)) for one in more]
+    return element(
+        "section",
+        "" if alone else element("h3", sentence(title)),
+        element("div", *words, try_first(shown, "Try first"), class_="words"),
+        element("div", _bar(shown, longest), _facts(shown), class_="numbers"),
+        class_=f"card {kind}".rstrip(),
+        aria_label=shown.title,
+    )
+
+
+def try_first(shown: Glance, words: str) -> str:
+    """What to do about the costliest thing that a rule knows, with a link to it."""
+    cost, costs = headline(shown.report, shown.costs).first, shown.costs
+    if cost is None or cost.advice is None:
+        return ""
+    spot = spot_of(cost, shown.zero_ns)
+    show = f"Show its {longest_words(cost)} on the timeline"
+    link = element("a", sentence(show), href=spot, class_="spot") if spot else ""
+    ns = f"{format_ns(cost.idle_ns)} idle" if cost.idle_ns else "blocks the host only"
+    which = "" if cost is costs.found[0] else sentence(f" ({title_of(cost)}: {ns})")
+    return element(
+        "p",
+        element("b", f"{words}: "),
+        sentence(cost.advice.advice),
+        element("span", which, class_="soft"),
+        link,
+        class_="try",
+    )
+
+
+def _device_time(shown: Glance) -> int:
+    return shown.costs.window_ns
+
+
+def _bar(shown: Glance, longest: int) -> str:
+    """Where the window goes: busy, then idle by cause, with a line for each."""
+    costs = shown.costs
+    if not longest or not costs.window_ns:
+        return ""
+    busy = costs.window_ns - costs.idle_ns
+    parts = [("busy", busy, COLOURS["kernel"])]
+    causes = sorted(((cause, ns) for cause, ns in costs.by_cause.items() if ns), key=lambda pair: -pair[1])
+    parts += [(CAUSE_WORDS[cause], ns, CAUSE_COLOURS[cause]) for cause, ns in causes]
+    of = "window" if costs.devices == 1 else f"time of {costs.devices} devices"
+    boxes = (
+        (
+            f"{word}: {format_ns(ns)}, {percent(ns, costs.window_ns)} of the {of}",
+            _WHOLE * ns / longest,
+            colour,
+        )
+        for word, ns, colour in parts
+    )
+    whole = (
+        f"{format_ns(costs.window_ns)} {of}" if costs.devices == 1 else f"{format_ns(costs.window_ns)}: {of}"
+    )
+    bar = stacked_bar(boxes, total=whole)
+    return bar + element("ul", *(_key(*part, costs.window_ns) for part in parts), class_="shares")
+
+
+def _key(word: str, ns: int, colour: str, window_ns: int) -> str:
+    box = (
+        f'<svg aria-hidden="true"><rect width="100%" height="100%" rx="3" fill="{text(colour)}"></rect></svg>'
+    )
+    value = element("b", sentence(percent(ns, window_ns)))
+    return element("li", box, term(word), " ", value, " ", sentence(format_ns(ns)))
+
+
+def _facts(shown: Glance) -> str:
+    """Numbers with their tag and exact value, for whoever checks them against the JSON."""
+    numbers = Numbers(shown.report)
+    facts = [
+        _fact(term("window"), numbers, "device/window"),
+        _fact(term("busy", "device idle"), numbers, "device/idle"),
+        _fact(term("drain", "waits after which it ran empty"), numbers, "drain/count"),
+        _fact(term("host blocked"), numbers, "host/blocked"),
+        *_split(shown.report),
+        _fact(term("overlap", "busy while the host was free"), numbers, "overlap/ratio"),
+    ]
+    return element("dl", *facts)
+
+
+def _fact(word: str, numbers: Numbers, tag: str) -> str:
+    measured = numbers.measurement(tag, {})
+    if measured is None:
+        return ""
+    value = measured.value
+    shown = format_value(value, measured.unit)
+    if measured.unit == "ratio" and value is not None:
+        shown = percent(value, 1)
+    return element("dt", word) + element("dd", text(shown), data_tag=tag, data_value=str(value))
+
+
+def _split(report: Report) -> Iterator[str]:
+    split = blocked_split(report)
+    if split is not None:
+        yield element("dt", "– ", term("before the end")) + element("dd", text(format_ns(split[0])))
+        yield element("dt", "– ", term("final wait", "in final waits")) + element(
+            "dd", text(format_ns(split[1]))
+        )

@@ -1,0 +1,139 @@
+"""The first screen where traces are compared: which is better, for what, and what it lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from overlap_lab.compare import Comparison, Explanation, Verdict
+from overlap_lab.render.compare_text import rests_on
+from overlap_lab.render.compare_words import headline_words, signed_ns
+from overlap_lab.render.html_glance import Glance, try_first
+from overlap_lab.render.html_parts import element, sentence, term, text
+from overlap_lab.render.numbers import blocked_split
+from overlap_lab.render.terms import CAUSE_WORDS
+from overlap_lab.render.values import percent
+from overlap_lab.schema import Cause
+from overlap_lab.units import format_ns
+
+__all__ = ["change_cards"]
+
+_NOTABLE: Final = 0.01
+"""Of one run each a difference below 1 % of the window is no verdict."""
+_MOST_PARTS: Final = 3
+_SHOWN: Final = {"host blocked": "host blocked before the end"}
+_SMALL_PART: Final = 0.001
+"""Parts of a difference below this share of the window are not named."""
+
+
+def change_cards(comparisons: Sequence[tuple[str, Comparison]], sides: Sequence[Glance]) -> str:
+    """A card for each comparison; with two traces also their numbers and the difference."""
+    only = len(comparisons) == 1 and len(sides) == 2
+    cards = (_card(heading, one, sides if only else ()) for heading, one in comparisons)
+    return element("div", *cards, class_="cards changes") if comparisons else ""
+
+
+def _card(heading: str, comparison: Comparison, sides: Sequence[Glance]) -> str:
+    words = [
+        element("p", sentence(said), class_="" if at else "said")
+        for at, said in enumerate(_sentences(comparison))
+    ]
+    rests = element("p", sentence(rests_on(comparison)), class_="soft")
+    then = try_first(sides[1], "Try next, in B") if sides else ""
+    told = element("div", *words, rests, then, class_="words")
+    numbers = element("div", _table(sides), class_="numbers") if sides else ""
+    title = element("h3", "B against A" if sides else sentence(heading))
+    return element("section", title, told, numbers, class_=f"card {_judgement(comparison)}".rstrip())
+
+
+def _judgement(comparison: Comparison) -> str:
+    """Good for a faster candidate, bad for a slower one; nothing where that is not sure."""
+    if comparison.headline is not None:
+        return {Verdict.BETTER: "good", Verdict.WORSE: "bad"}.get(comparison.headline.verdict, "")
+    changes = [_change(one) for one in comparison.explanations]
+    if changes and all(change <= -_NOTABLE for change in changes):
+        return "good"
+    return "bad" if any(change >= _NOTABLE for change in changes) else ""
+
+
+def _change(explanation: Explanation) -> float:
+    return explanation.window / explanation.baseline_ns if explanation.baseline_ns else 0.0
+
+
+def _sentences(comparison: Comparison) -> Iterator[str]:
+    if comparison.headline is not None:
+        yield headline_words(comparison)
+    for one in comparison.explanations[:_MOST_PARTS]:
+        where = "".join(f"{key} {number}: " for key, number in one.scope.items())
+        if comparison.headline is None:
+            windows = f"{format_ns(one.baseline_ns)} → {format_ns(one.candidate_ns)}"
+            yield f"{where}{_speed(one)}: window {windows}."
+        gains, losses = _parts(one, -1), _parts(one, 1)
+        if gains or losses:
+            yield f"{where}Gained: {gains or 'nothing'}. Lost: {losses or 'nothing'}."
+    more = len(comparison.explanations) - _MOST_PARTS
+    if more > 0:
+        yield f"{more} more devices below."
+    if not comparison.explanations and comparison.headline is None:
+        yield "No device was measured on both sides."
+
+
+def _speed(explanation: Explanation) -> str:
+    change = _change(explanation)
+    if abs(change) < _NOTABLE:
+        return f"About as fast ({signed_ns(explanation.window)})"
+    return f"{percent(abs(change), 1)} {'slower' if change > 0 else 'faster'}"
+
+
+def _parts(explanation: Explanation, sign: int) -> str:
+    """The parts of the window's difference that go one way, the largest first."""
+    least = _SMALL_PART * explanation.baseline_ns
+    parts: list[tuple[str, int]] = [("busy", explanation.busy)]
+    parts += [(CAUSE_WORDS[cause], ns) for cause, ns in explanation.idle.items()]
+    mine = sorted((part for part in parts if sign * part[1] > least), key=lambda part: -abs(part[1]))
+    return ", ".join(f"{words} {signed_ns(ns)}" for words, ns in mine)
+
+
+def _table(sides: Sequence[Glance]) -> str:
+    """Both traces as a whole, and the difference."""
+    head = (
+        element("th", sentence(word), class_="number" if word else "") for word in ("", "A", "B", "B − A")
+    )
+    rows = (
+        element(
+            "tr", element("td", term(word, _SHOWN.get(word, ""))), *_cells(values), class_=_way(word, values)
+        )
+        for word, values in _rows(sides)
+        if any(values)
+    )
+    whole = element("table", element("thead", element("tr", *head)), element("tbody", *rows))
+    return element("div", whole, class_="scroll")
+
+
+def _rows(sides: Sequence[Glance]) -> Iterator[tuple[str, tuple[int, int]]]:
+    a, b = (one.costs for one in sides)
+    yield "window", (a.window_ns, b.window_ns)
+    yield "busy", (a.window_ns - a.idle_ns, b.window_ns - b.idle_ns)
+    for cause in _largest_change(a.by_cause, b.by_cause):
+        yield CAUSE_WORDS[cause], (a.by_cause.get(cause, 0), b.by_cause.get(cause, 0))
+    splits = [blocked_split(one.report) for one in sides]
+    if None not in splits:
+        before, after = (split[0] if split else 0 for split in splits)
+        yield "host blocked", (before, after)
+
+
+def _largest_change(a: Mapping[Cause, int], b: Mapping[Cause, int]) -> list[Cause]:
+    return sorted(Cause, key=lambda cause: -abs(b.get(cause, 0) - a.get(cause, 0)))
+
+
+def _cells(values: tuple[int, int]) -> Iterator[str]:
+    a, b = values
+    for value, said in ((a, format_ns(a)), (b, format_ns(b)), (b - a, signed_ns(b - a))):
+        yield element("td", text(said), class_="number", data_value=str(value))
+
+
+def _way(word: str, values: tuple[int, int]) -> str:
+    """Less is better, but for busy time, which is the work itself."""
+    if word == "busy" or values[0] == values[1]:
+        return ""
+    return "gain" if values[1] < values[0] else "loss"

@@ -1,0 +1,58 @@
+"""Words of ours that a newcomer does not know: a plain word for each cause, and one sentence for each term.
+
+The same sentences stand in docs/glossary.md.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from overlap_lab.schema import Cause
+
+__all__ = ["CAUSE_WORDS", "TERMS"]
+
+CAUSE_WORDS: Final[dict[Cause, str]] = {
+    Cause.DRAIN: "ran empty after a wait",
+    Cause.HOST_LATE: "host late",
+    Cause.LAUNCH: "launch on its way",
+    Cause.IN_CALL: "inside a launch call",
+    Cause.HOST_FUNCTION: "behind a host function",
+    Cause.DEPENDENCY: "queued, not started",
+    Cause.UNKNOWN: "unknown",
+}
+"""Why a device stood idle, in plain words."""
+
+TERMS: Final[dict[str, str]] = {
+    "window": "From the device's first op to the end of its last; shares of time divide by it.",
+    "busy": "Time with at least one op on the device; idle is the rest of the window.",
+    "ran empty after a wait": (
+        "A drain: the host waited with nothing queued behind, so the device stood idle until new work came: "
+        "until the call returned, while the host prepared the next launch (refill), and for that launch."
+    ),
+    "host late": (
+        "The host had not launched the next op when the device finished the last, and no wait was involved: "
+        "Python, data loading, many small launches."
+    ),
+    "launch on its way": "From the start of a launch call to the start of its op on an empty device.",
+    "inside a launch call": (
+        "A launch call was busy with something else before it launched: loading code, allocating, a lock."
+    ),
+    "behind a host function": "The stream stood still while the CPU ran a function queued between two ops.",
+    "queued, not started": (
+        "The next op was queued already, but waited for another stream, an event, a copy engine, or the time "
+        "that the device needs between two ops."
+    ),
+    "unknown": "The records do not tell why.",
+    "host blocked": "Time inside calls that really waited for the device; evidence decides, not the name.",
+    "before the end": (
+        "Without final waits: those with no device work after them, which a run needs and which cost nothing."
+    ),
+    "overlap": "Share of busy time in which no thread that feeds the device was blocked before the end.",
+    "drain": "A wait after which the device ran empty and stood idle until new work came.",
+    "final wait": "A wait with no device work after it; it has to come somewhere, so overlap leaves it out.",
+    "run-ahead": "From the start of a launch call to the start of its op: how far the host leads.",
+    "launch floor": "What a launch onto an empty stream costs at best: the 10th percentile there.",
+    "while the device did nothing": (
+        "Blocked time beside an empty device, also outside of its window: it can exceed the idle time."
+    ),
+}

@@ -1,0 +1,146 @@
+"""One list over all causes: it sums to the idle time, and its words say of what each cost is a share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from overlap_lab.analyze import report_and_context
+from overlap_lab.loaders import load
+from overlap_lab.render.cost_words import (
+    and_more,
+    kind_of,
+    share_words,
+    spread_words,
+    title_of,
+    where_words,
+    why_empty,
+)
+from overlap_lab.render.costs import Costs, costs_of
+from overlap_lab.render.headline import headline
+from overlap_lab.render.lines import Style
+from overlap_lab.schema import Cause, Reason
+from overlap_lab.trace import Trace
+from tests.timeline import timeline
+from tests.unit.render.made_report import made_report
+
+CASES = Path(__file__).parents[2] / "cases" / "data"
+LOADER = CASES / "25_dataloader_or_sync" / "trace.json"
+ITEM_LOOP = CASES / "01_item_sync_loop" / "trace.json"
+TWO_DEVICES = timeline(
+    """
+    host   1           |LL.SSSSSSS..L.SSSSS.
+    host   2           |LL.SSS......L.SSSSS.
+    device 0 stream 0  |..KKKKKKK....KKKKK..
+    device 1 stream 0  |..KKK........KKKKK..
+    """.replace("LL", "L.")
+)
+
+
+def _costs(trace: Trace) -> Costs:
+    return costs_of(*report_and_context(trace))
+
+
+@pytest.mark.parametrize(
+    "trace", [load(LOADER), load(ITEM_LOOP), TWO_DEVICES], ids=["loader", "item loop", "two devices"]
+)
+def test_the_costs_sum_to_the_idle_time_and_stand_in_order(trace: Trace) -> None:
+    costs = _costs(trace)
+    assert costs.idle_ns > 0
+    assert sum(one.idle_ns for one in costs.found) == costs.idle_ns
+    idle = [one.idle_ns for one in costs.found]
+    assert idle == sorted(idle, reverse=True)
+    assert all(one.idle_ns == sum(ns for _, ns in one.devices) for one in costs.found if one.devices)
+
+
+def test_without_a_context_each_cause_is_one_cost() -> None:
+    report, context = report_and_context(load(LOADER))
+    bare, full = costs_of(report, None), costs_of(report, context)
+    assert bare.idle_ns == full.idle_ns == sum(one.idle_ns for one in bare.found)
+
+
+def test_a_late_loader_leads_the_list_with_its_name_and_its_rule() -> None:
+    costs = _costs(load(LOADER))
+    first = costs.found[0]
+    assert first.cause is Cause.HOST_LATE
+    assert title_of(first) == "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+    assert first.advice is not None
+    assert first.advice.name == "loader_too_slow"
+
+
+def test_the_headline_names_the_costliest_and_then_what_waits_cost() -> None:
+    report, context = report_and_context(load(LOADER))
+    said = headline(report, costs_of(report, context))
+    first, second, third = said.sentences
+    assert "stood idle for" in first
+    assert "% of its" in first
+    assert second.startswith("Costliest: the host launched late while it was in enumerate(DataLoader)")
+    assert "% of idle" in second
+    assert third.startswith(("Waits cost ", "No call waited", "Waits cost no device time"))
+    assert said.style is Style.BAD
+
+
+def test_waits_that_cost_no_device_time_are_said_to_block_the_host_only() -> None:
+    trace = timeline(
+        """
+        host   1           |L.L............SSSS.
+        host   1 stream 1  |...TTTTT............
+        stream 0           |.KKKKKKKKKKKKKKKKK..
+        stream 1           |...KKKK.............
+        """,
+        letter_ns=10_000,
+    )
+    report, context = report_and_context(trace)
+    said = headline(report, costs_of(report, context))
+    assert "blocked the host for" in said.sentences[-1]
+    assert said.style is Style.GOOD
+
+
+def test_without_a_device_the_verdict_stands_and_warns() -> None:
+    trace = timeline(
+        """
+        host   1 |KK.SSS
+        """
+    )
+    report, context = report_and_context(trace)
+    said = headline(report, costs_of(report, context))
+    assert said.sentences == (report.verdict,)
+    assert said.style is Style.WARNING
+
+
+def test_sums_over_devices_say_so() -> None:
+    costs = _costs(TWO_DEVICES)
+    assert costs.devices == 2
+    assert "of the time of 2 devices" in share_words(costs.found[0].idle_ns, costs)
+    assert "2 devices stood idle for" in headline(report_and_context(TWO_DEVICES)[0], costs).sentences[0]
+
+
+def test_what_follows_a_wait_is_told_part_by_part() -> None:
+    costs = _costs(load(ITEM_LOOP))
+    [wait] = [one.wait for one in costs.found if one.wait is not None]
+    assert wait.parts is not None
+    assert sum(wait.parts) == wait.idle_ns == 196_000
+    assert why_empty(wait).startswith("196 us idle = ")
+    assert (wait.waits, wait.final) == (2, 1)
+
+
+def test_counts_longest_and_places_are_said_of_a_wait() -> None:
+    costs = _costs(load(ITEM_LOOP))
+    [cost] = [one for one in costs.found if one.wait is not None]
+    assert spread_words(cost, costs).startswith("2 waits, the longest ")
+    assert "aten::_local_scalar_dense" in where_words(cost)
+    assert kind_of(cost) == "stream sync" or Reason.SYNC_COPY.replace("_", " ") in kind_of(cost)
+
+
+def test_every_range_is_named_or_counted() -> None:
+    assert and_more(["step 3"]) == "step 3"
+    assert and_more(["step 3", "step 4", "step 5"]) == "step 3, step 4 and step 5"
+    assert and_more(["step 3", "step 4", "step 5", "step 6"]) == "step 3, step 4 and 2 more"
+    assert not and_more([])
+
+
+def test_a_report_made_elsewhere_has_a_headline_without_a_context() -> None:
+    report = made_report()
+    said = headline(report, costs_of(report, None))
+    assert said.sentences[0] == "Device 0 MI300X stood idle for 100 us, 20.0 % of its 500 us window."

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from overlap_lab.render.terms import CAUSE_WORDS, TERMS
+from overlap_lab.schema import Cause
+
+GLOSSARY = (Path(__file__).parents[3] / "docs" / "glossary.md").read_text()
+
+
+@pytest.mark.parametrize("word", TERMS)
+def test_the_page_explains_a_word_as_the_glossary_does(word: str) -> None:
+    assert f"| {word} | {TERMS[word]} |" in GLOSSARY
+
+
+def test_every_cause_of_idle_time_has_a_plain_word_that_is_explained() -> None:
+    assert CAUSE_WORDS.keys() == set(Cause)
+    assert set(CAUSE_WORDS.values()) <= TERMS.keys()
