@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import logging
 import shutil
 import warnings
 from collections.abc import Iterator
@@ -21,6 +22,11 @@ from overlap_lab.schema import ORIGIN_KEY
 __all__ = ["KinetoCapture", "Schedule", "kineto"]
 
 _HEAD_BYTES: Final = 4096
+_log = logging.getLogger(__name__)
+_NO_DEVICE: Final = (
+    "capture.kineto: torch has no CUDA or ROCm device here, so the trace will hold CPU ops alone: no device "
+    "records, no calls that wait, and nothing to analyze or check; capture.host records the CPU host target"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,8 @@ def kineto(
     CPU ops, runtime calls, device ops and, on CUDA, the records that say what each synchronize waited for.
     `stacks` adds Python frames, so that a wait names its line; that costs a multiple of the time. The device
     is synchronized before the recording ends, unless told otherwise, so that no op is lost. Files are named
-    after host, rank and process. Raises MissingDependency without torch, and CaptureError where another
+    after host, rank and process. Where torch has no device a warning says that the trace will hold CPU ops
+    alone. Raises MissingDependency without torch, and CaptureError where another
     profiler is at work and where nothing was recorded.
     """
     torch = _torch()
@@ -79,6 +86,8 @@ def kineto(
         raise CaptureError("torch.profiler is at work in this process already; one at a time")
     target = free_folder(folder)
     captured = KinetoCapture("kineto")
+    if not torch.cuda.is_available():
+        _log.warning(_NO_DEVICE)
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else ""
     captured.origin = origin(
         backend="kineto", device=device, clock="epoch", tool=f"torch.profiler {torch.__version__}"

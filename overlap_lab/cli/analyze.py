@@ -35,7 +35,7 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    refuse_to_overwrite(arguments.json, force=arguments.force)
+    refuse_to_overwrite(arguments.json, force=arguments.force, inputs=arguments.paths)
     window = None if arguments.window is None else parse_window(arguments.window)
     reports = list(reports_of(arguments.paths, window=window, steps=arguments.steps))
     if arguments.json != STDOUT:

@@ -71,6 +71,11 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
         "--baseline", metavar="NAME", help="compare with this baseline: a name, tag or number"
     )
     parser.add_argument(
+        "--entry",
+        metavar="TEST",
+        help="compare with what pytest saved of this test: its node id, as `baseline show` lists it",
+    )
+    parser.add_argument(
         "--compare-fail",
         metavar="EXPR",
         action="append",
@@ -139,6 +144,7 @@ def _checked(
     rules: tuple[BaselineRule, ...],
     outputs: Iterable[str],
 ) -> Check:
+    from overlap_lab.compare.baseline import TRACE
     from overlap_lab.compare.baseline_found import check_baseline
     from overlap_lab.compare.baseline_store import named, nowhere
     from overlap_lab.compare.check import check
@@ -155,13 +161,20 @@ def _checked(
     if arguments.baseline is None:
         return found
     return check_baseline(
-        found, traces, named(store, arguments.baseline), rules, force_comparable=arguments.force_comparable
+        found,
+        traces,
+        named(store, arguments.baseline),
+        rules,
+        entry=arguments.entry or TRACE,
+        force_comparable=arguments.force_comparable,
     )
 
 
 def _baseline_rules(arguments: argparse.Namespace) -> tuple[BaselineRule, ...]:
     if arguments.compare_fail and arguments.baseline is None:
         raise UsageError("check: --compare-fail says what may be worse than a baseline; add --baseline NAME")
+    if arguments.entry is not None and arguments.baseline is None:
+        raise UsageError("check: --entry names a test of a baseline; add --baseline NAME")
     if not arguments.compare_fail:
         return ()
     from overlap_lab.compare.baseline_rules import parse_baseline_rule

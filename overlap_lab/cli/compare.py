@@ -69,9 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json == STDOUT and arguments.markdown == STDOUT:
         raise UsageError("--json - and --markdown -: only one of them can have standard output")
     refuse_one_file_twice(path for path in (arguments.json, arguments.markdown) if path is not None)
+    sides = _sides(arguments)
     for path in (arguments.json, arguments.markdown):
-        refuse_to_overwrite(path, force=arguments.force)
-    left, right = map(runs_at, _sides(arguments))
+        refuse_to_overwrite(path, force=arguments.force, inputs=[*sides[0], *sides[1]])
+    left, right = map(runs_at, sides)
     per, _, range_name = arguments.per.partition("=")
     comparison = compare(
         left,

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     found = only_input(arguments.path)
     target = arguments.output or _named_like(found.path, arguments.to)
-    refuse_to_overwrite(target, force=arguments.force)
+    refuse_to_overwrite(target, force=arguments.force, inputs=[arguments.path])
     with waiting_for(found.files) as meter:
         trace = load(found)
         meter.now(f"writing {len(trace):,} rows of")

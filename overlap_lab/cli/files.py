@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from overlap_lab.errors import UsageError
+from overlap_lab.errors import OverlapLabError, UsageError
 from overlap_lab.render.names import printable
 from overlap_lab.whole_file import write_whole
 
@@ -20,6 +20,8 @@ __all__ = [
     "STDOUT",
     "add_output_arguments",
     "add_store_argument",
+    "inputs_at",
+    "is_saved_report",
     "only_input",
     "refuse_inputs",
     "refuse_one_file_twice",
@@ -28,6 +30,9 @@ __all__ = [
 ]
 
 _SHOWN: Final = 8
+_OURS: Final = b'"overlap_lab.report/'
+_HEAD: Final = 512
+"""Bytes within which our own writer names the schema."""
 STDOUT: Final = "-"
 
 
@@ -51,14 +56,30 @@ def add_store_argument(parser: argparse.ArgumentParser) -> None:
 
 def only_input(path: str) -> TraceInput:
     """The one trace at a path. Raises UsageError that names them where a folder holds several."""
-    from overlap_lab.loaders import find_inputs
-
-    inputs = find_inputs(path)
+    inputs = inputs_at(path)
     if len(inputs) > 1:
         more = ", ..." if len(inputs) > _SHOWN else ""
         names = ", ".join(str(found.path) for found in inputs[:_SHOWN]) + more
         raise UsageError(f"{path}: holds {len(inputs)} traces; give one of them: {names}")
     return inputs[0]
+
+
+def inputs_at(path: str) -> tuple[TraceInput, ...]:
+    """The traces at a path; of a folder without the reports saved there, if it has anything else."""
+    from overlap_lab.loaders import find_inputs
+
+    found = find_inputs(path)
+    if not Path(path).is_dir():
+        return found
+    return tuple(one for one in found if not is_saved_report(one.path)) or found
+
+
+def is_saved_report(file: Path) -> bool:
+    """Whether `overlap-lab analyze --json` wrote the file."""
+    if not file.is_file():
+        return False
+    with file.open("rb") as stream:
+        return _OURS in stream.read(_HEAD)
 
 
 def refuse_inputs(outputs: Iterable[str], inputs: Iterable[str | Path]) -> None:
@@ -69,10 +90,13 @@ def refuse_inputs(outputs: Iterable[str], inputs: Iterable[str | Path]) -> None:
             raise UsageError(f"{path} is read, and cannot be written as well; name another file")
 
 
-def refuse_to_overwrite(path: str | None, *, force: bool) -> None:
-    """Raise before the work starts if `write_text` would refuse when it is done."""
+def refuse_to_overwrite(path: str | None, *, force: bool, inputs: Iterable[str] = ()) -> None:
+    """Raise before the work starts if `write_text` would refuse when it is done, and where one of the inputs
+    would be overwritten, whatever `force` says."""
     if path is None or path == STDOUT:
         return
+    if Path(path).is_file() and any(_is_part_of(path, one) for one in inputs):
+        raise UsageError(f"{path} is read, and cannot be written as well; name another file")
     if Path(path).is_dir():
         raise UsageError(f"{path} is a folder; name the file to write")
     if Path(path).exists() and not force:
@@ -82,6 +106,20 @@ def refuse_to_overwrite(path: str | None, *, force: bool) -> None:
         raise UsageError(f"{path}: cannot be written: there is no folder {folder}")
     if not os.access(path if Path(path).exists() else folder, os.W_OK):
         raise UsageError(f"{path}: cannot be written: permission denied")
+
+
+def _is_part_of(path: str, named: str) -> bool:
+    """Whether a file is what an argument names, or a file that is read of the folder that it names."""
+    if not Path(named).exists():
+        return False
+    if Path(named).samefile(path):
+        return True
+    if not Path(path).resolve().is_relative_to(Path(named).resolve()):
+        return False
+    try:
+        return Path(path).resolve() in {file.resolve() for one in inputs_at(named) for file in one.files}
+    except OverlapLabError:  # no trace: whatever is read there, the file may be part of it
+        return True
 
 
 def refuse_one_file_twice(paths: Iterable[str]) -> None:

@@ -40,8 +40,9 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from overlap_lab.render.html import write_report_page
 
-    refuse_to_overwrite(arguments.output, force=arguments.force)
-    inputs = [only_input(path) for path in (arguments.path, arguments.candidate) if path is not None]
+    paths = [path for path in (arguments.path, arguments.candidate) if path is not None]
+    refuse_to_overwrite(arguments.output, force=arguments.force, inputs=paths)
+    inputs = [only_input(path) for path in paths]
     titles = _titles([str(one.path) for one in inputs])
     sections = [_section(one, title, arguments.align) for one, title in zip(inputs, titles, strict=True)]
     try:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from overlap_lab.cli.files import inputs_at, is_saved_report
 from overlap_lab.cli.progress import waiting_for
 from overlap_lab.cli.window import Window, window_in
 from overlap_lab.errors import TraceNotFound, UnknownFormat
@@ -17,18 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["reports_of", "runs_at"]
 
-_OURS: Final = b'"overlap_lab.report/'
-_HEAD: Final = 512
-"""Bytes within which our own writer names the schema."""
-
 
 def reports_of(
     paths: Iterable[str], *, window: Window | None = None, steps: bool = False
 ) -> Iterator[Report]:
     """A report for each trace at the paths, one trace in memory at a time."""
-    from overlap_lab.loaders import find_inputs
-
-    for found in [one for path in paths for one in find_inputs(path)]:
+    for found in [one for path in paths for one in inputs_at(path)]:
         yield _analyzed(found, window, steps=steps)
 
 
@@ -43,7 +38,7 @@ def runs_at(paths: Iterable[str]) -> list[Report | Trace]:
 def _runs_at(path: str) -> Iterator[Report | Trace]:
     from overlap_lab.loaders import find_inputs
 
-    if _is_saved_report(path):
+    if is_saved_report(Path(path)):
         yield from _saved(path)
         return
     reports = _saved_reports_in(path)
@@ -62,7 +57,7 @@ def _runs_at(path: str) -> Iterator[Report | Trace]:
 def _saved_reports_in(path: str) -> list[str]:
     if not path or not Path(path).is_dir():
         return []
-    return [str(file) for file in sorted(Path(path).glob("*.json")) if _is_saved_report(str(file))]
+    return [str(file) for file in sorted(Path(path).glob("*.json")) if is_saved_report(file)]
 
 
 def _loaded(found: TraceInput) -> Trace:
@@ -81,14 +76,6 @@ def _analyzed(found: TraceInput, window: Window | None, *, steps: bool) -> Repor
         meter.now(f"analyzing {len(trace):,} rows of")
         clip = None if window is None else window_in(trace, window)
         return analyze(trace, window=clip, steps=steps)
-
-
-def _is_saved_report(path: str) -> bool:
-    file = Path(path)
-    if not file.is_file():
-        return False
-    with file.open("rb") as stream:
-        return _OURS in stream.read(_HEAD)
 
 
 def _saved(path: str) -> tuple[Report, ...]:

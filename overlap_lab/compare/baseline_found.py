@@ -113,7 +113,7 @@ def _no_entry(named: Sequence[Saved], entry: str) -> str:
     there = ", ".join(list(first.read().entries)[:4])
     if entry == TRACE:
         return (
-            f"baseline {first} holds tests ({there}), not a trace: `pytest --overlap-compare` reads it; save "
-            "one of a trace with: overlap-lab baseline save TRACE --name NAME"
+            f"baseline {first} holds tests ({there}), not a trace: name one with --entry TEST, or save one "
+            "of a trace with: overlap-lab baseline save TRACE --name NAME"
         )
     return f"baseline {first} has nothing about {entry}; it has {there}"

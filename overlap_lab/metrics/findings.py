@@ -17,6 +17,10 @@ from overlap_lab.units import format_ns
 __all__ = ["findings_of"]
 
 _UNLINKED_SHARE = 0.05
+_ONLY_CPU = (
+    "no device records and no calls that could wait for a device, only what ran on the CPU, as "
+    "torch.profiler records where torch has no device: capture it on a machine with a GPU"
+)
 _NOTABLE_HOST_FUNCTION_SHARE = 0.01
 _OF_A_WAIT = ("call", "reason", "terminal", "blocked")
 
@@ -39,6 +43,8 @@ def findings_of(
 
 
 def _verdict(context: Context, tables: Mapping[str, Table]) -> Finding:
+    if context.links.host.size == 0 and not context.devices and len(context.trace):
+        return Finding("verdict", Severity.INFO, _ONLY_CPU)
     if context.links.host.size == 0:
         return Finding("verdict", Severity.INFO, "no host records: what blocks the host cannot be told")
     if not context.devices:

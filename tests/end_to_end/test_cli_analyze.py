@@ -134,3 +134,33 @@ def test_the_command_line_imports_no_heavy_package(trace: Path) -> None:
         [sys.executable, "-c", script, str(trace)], capture_output=True, text=True, timeout=120, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("analyze", "run/t.json", "--json", "run/t.json"),
+        ("analyze", "run", "--json", "run/t.json"),
+        ("compare", "run/t.json", "t2.json", "--json", "t2.json"),
+        ("compare", "run/t.json", "t2.json", "--markdown", "linked.md"),
+        ("report", "run/t.json", "-o", "run/t.json"),
+        ("report", "run/t.json", "t2.json", "-o", "t2.json"),
+        ("export", "run/t.json", "--to", "csv", "-o", "run/t.json"),
+        ("check", "run/t.json", "--rule", "drain/count = 0", "--json", "run/t.json"),
+    ],
+)
+def test_no_verb_writes_over_what_it_reads_whatever_is_forced(tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "run").mkdir()
+    paths = [write_small_trace(tmp_path / name) for name in ("run/t.json", "t2.json")]
+    (tmp_path / "linked.md").symlink_to("t2.json")
+    before = [path.read_bytes() for path in paths]
+    done = overlap_lab(*words, "--force", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is read, and cannot be written as well" in done.stderr
+    assert [path.read_bytes() for path in paths] == before
+
+
+def test_a_result_beside_the_traces_of_a_folder_may_be_forced(tmp_path: Path) -> None:
+    write_small_trace(tmp_path / "t.json")
+    for _ in range(2):
+        assert overlap_lab("analyze", tmp_path, "--json", tmp_path / "result.json", "--force").returncode == 0

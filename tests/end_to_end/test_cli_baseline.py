@@ -232,6 +232,22 @@ def test_prune_leaves_what_a_comparison_still_reads(tmp_path: Path) -> None:
     assert not tests.exists()
 
 
+def test_what_a_test_recorded_is_compared_with_where_it_is_named(tmp_path: Path) -> None:
+    path = saved(tmp_path, ASYNC)
+    whole = json.loads(path.read_text())
+    whole["entries"] = {"t.py::a": whole["entries"]["trace"]}
+    path.write_text(json.dumps(whole))
+    done = held(tmp_path, SYNC)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "holds tests (t.py::a), not a trace: name one with --entry TEST, or save one" in done.stderr
+    done = held(tmp_path, SYNC, "--entry", "t.py::a", "--compare-fail", "drain/count:0")
+    assert (done.returncode, "VIOLATED  drain/count:0: 9 against 0" in done.stdout) == (1, True)
+    done = held(tmp_path, SYNC, "--entry", "t.py::b")
+    assert (done.returncode, "has nothing about t.py::b; it has t.py::a" in done.stderr) == (2, True)
+    done = run(tmp_path, "check", SYNC, "--rule", "drain/count = 0", "--entry", "t.py::a")
+    assert (done.returncode, "add --baseline NAME" in done.stderr) == (2, True)
+
+
 def test_prune_by_age_looks_at_the_date_within(tmp_path: Path) -> None:
     old, new = saved(tmp_path, ASYNC), saved(tmp_path, ASYNC)
     whole = json.loads(old.read_text()) | {"created": "2020-01-01T00:00:00+00:00"}

@@ -37,7 +37,8 @@ def test_every_target_is_written(target: str, trace: Path, tmp_path: Path) -> No
 
 
 def test_bad_input_is_one_line(trace: Path, tmp_path: Path) -> None:
-    existing = overlap_lab("export", trace, "--to", "csv", "-o", trace)
+    (tmp_path / "mine.csv").write_text("mine")
+    existing = overlap_lab("export", trace, "--to", "csv", "-o", tmp_path / "mine.csv")
     assert (existing.returncode, existing.stderr.count("\n")) == (2, 1)
     assert "exists; add --force" in existing.stderr
     other = overlap_lab("export", trace, "--to", "otf2")

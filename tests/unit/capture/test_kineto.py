@@ -48,10 +48,16 @@ def test_the_origin_is_in_the_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not any("swordfish" in value for value in facts.values())
 
 
-def test_without_a_device_the_report_says_so_and_passes_nothing(tmp_path: Path) -> None:
+def test_without_a_device_capture_and_report_say_so_and_nothing_passes(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with kineto(tmp_path) as captured:
         step()
+    [warning] = [record for record in caplog.records if record.name == "overlap_lab.capture.kineto"]
+    assert warning.levelname == "WARNING"
+    assert "torch has no CUDA or ROCm device here" in warning.getMessage()
     report = analyze(load(captured.path))
+    assert report.verdict.startswith("no device records and no calls that could wait for a device, only")
     assert report.value(f"quality/{Fault.NO_DEVICE_RECORDS}") == 1
     assert report.value("drain/count") is None
 
