@@ -59,7 +59,7 @@ class Tab:
         """Load a page and wait until an expression is true in it."""
         self._call("Page.navigate", url="about:blank")
         self._call("Page.navigate", url=address)
-        self.wait_for(f"location.protocol === 'file:' && document.documentElement && ({until})")
+        self.wait_for(f"location.protocol !== 'about:' && document.documentElement && ({until})")
 
     def wait_for(self, expression: str) -> None:
         for _ in range(_PATIENCE_S * 20):

@@ -11,7 +11,7 @@ import gzip
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -67,8 +67,9 @@ _DIRECTIONS: Final = {
 }
 _MEASURED: Final = -1
 """The process of what was measured: no real one is negative."""
-_LANES: Final = 1 << 32
-"""Further lanes of a stream are this far apart in thread numbers; the real stream is in the arguments."""
+_FRESH: Final = 1 << 30
+"""Thread numbers of further lanes: viewers keep 32 bits, and take 0 for a process' first thread. The stream's
+own number is in the arguments."""
 _PIECE: Final = 4096
 
 
@@ -121,14 +122,27 @@ class _Events:
         self._found = found
         self._base_ns = base_ns
         self._names = [json.dumps(name) for name in trace.names]
+        self._track_names: list[tuple[int, int, str]] = []
         places = places_of(trace, ids)
-        self._lane = places.lane
-        self._place = places.owner, _threads(places)
+        self._place = places.owner, self._threads(places)
+
+    def _threads(self, places: Places) -> Ints:
+        """The thread under which viewers show each row: one for each lane of a line of a device."""
+        thread = places.number.copy()
+        fresh = count(_FRESH)
+        for line in places.lines(hosts=False):
+            for lane, rows in enumerate(line.lanes):
+                if line.is_ops and lane == 0 and 0 < line.number < _FRESH:
+                    continue  # the stream's own number
+                number = next(fresh)
+                thread[rows] = number
+                self._track_names.append((line.owner, number, line.lane_name(lane)))
+        return thread
 
     def all(self) -> Iterator[str]:
         yield from self._named_tracks()
         yield from self._recorded()
-        for track, spans in enumerate(self._found.spans):
+        for track, spans in enumerate(self._found.spans, start=1):
             yield from self._spans(track, spans)
         for counter in self._found.counters:
             yield from self._counter(counter)
@@ -138,16 +152,10 @@ class _Events:
         yield _meta("process_name", _MEASURED, None, "overlap_lab: what was measured")
         for number, name in self._trace.source.processes.items():
             yield _meta("process_name", number, None, name)
-        for track, spans in enumerate(self._found.spans):
+        for track, spans in enumerate(self._found.spans, start=1):
             yield _meta("thread_name", _MEASURED, track, spans.track)
-        rows = np.flatnonzero(self._lane)
-        process, thread = (place[rows] for place in self._place)
-        _, first = np.unique(np.stack([process, thread]), axis=1, return_index=True)
-        for at in first.tolist():
-            row = int(rows[at])
-            stream, lane = int(self._trace.stream[row]), int(self._lane[row]) + 1
-            name = f"stream {stream}, lane {lane}" if stream != ABSENT else f"lane {lane}"
-            yield _meta("thread_name", int(process[at]), int(thread[at]), name)
+        for process, thread, name in self._track_names:
+            yield _meta("thread_name", process, thread, name)
 
     def _recorded(self) -> Iterator[str]:
         trace = self._trace
@@ -228,24 +236,34 @@ class _Events:
             )
 
     def _arrows(self) -> Iterator[str]:
-        trace, arrows = self._trace, self._found.arrows
-        processes, threads = self._place
-        pairs = zip(arrows.op.tolist(), arrows.wait.tolist(), strict=True)
-        for number, (op, wait) in enumerate(pairs, start=1):
-            for phase, row, binding in (("s", op, ""), ("f", wait, ',"bp":"e"')):
-                # inside the span, or viewers do not find it
-                at = max(int(trace.end_ns[row]) - 1, int(trace.start_ns[row])) - self._base_ns
-                where = _where(int(processes[row]), int(threads[row]), ABSENT_PROCESS)
-                yield (
-                    f'{{"ph":"{phase}","cat":"overlap_lab","name":"waited for","id":{number}{where},'
-                    f'"ts":{_us(at)}{binding}}}'
-                )
+        trace, (processes, threads) = self._trace, self._place
+        lands = self._landings()
+        for number, op in enumerate(self._found.arrows.op.tolist(), start=1):
+            # inside the spans, or viewers do not find them
+            leaves_ns = max(int(trace.end_ns[op]) - 1, int(trace.start_ns[op])) - self._base_ns
+            where = _where(int(processes[op]), int(threads[op]), ABSENT_DEVICE)
+            track, lands_ns = lands[number]
+            yield _flow("s", number, where, leaves_ns)
+            yield _flow("f", number, f',"pid":{_MEASURED},"tid":{track}', lands_ns, ',"bp":"e"')
+
+    def _landings(self) -> dict[int, tuple[int, int]]:
+        """Arrow -> the measured track and the time that it leads to."""
+        lands = {}
+        for track, spans in enumerate(self._found.spans, start=1):
+            if spans.arrow is None or spans.lands_at_end is None:
+                continue
+            at = np.where(spans.lands_at_end, spans.end_ns - 1, spans.start_ns) - self._base_ns
+            for number, time in zip(spans.arrow.tolist(), at.tolist(), strict=True):
+                if number:
+                    lands[number] = track, time
+        return lands
 
 
-def _threads(places: Places) -> Ints:
-    """The thread under which viewers show each row: one for each lane of a line."""
-    line, lane = places.line, places.lane
-    return np.where(line != ABSENT, line + lane * _LANES, np.where(lane > 0, lane, line))
+def _flow(phase: str, number: int, where: str, time_ns: int, binding: str = "") -> str:
+    return (
+        f'{{"ph":"{phase}","cat":"overlap_lab","name":"waited for","id":{number}{where},'
+        f'"ts":{_us(time_ns)}{binding}}}'
+    )
 
 
 def _absent_label(kind: int) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from overlap_lab.analyze import report_and_context
-from overlap_lab.columns import Ints, count_before
+from overlap_lab.columns import Ints, Mask, count_before
 from overlap_lab.metrics.causes import CAUSES
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.idle import idle_segments
@@ -30,6 +30,10 @@ class Spans:
     label: Ints
     """Index into `labels`."""
     labels: Sequence[str]
+    arrow: Ints | None = None
+    """The arrow that leads to each span, counted from 1; 0 where none does. On tracks of waits only."""
+    lands_at_end: Mask | None = None
+    """Whether that arrow leads to the span's end, else to its start."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +48,7 @@ class Counter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrows:
-    """From the end of the last op that a wait depended on to the wait's return."""
+    """From the end of the last op that a wait depended on to the wait's return; arrow n is entry n - 1."""
 
     op: Ints
     """Row of the op."""
@@ -64,10 +68,11 @@ class Found:
 def found_in(trace: Trace) -> Found:
     """Everything to show beside the events. Rows are those of the trace."""
     report, context = report_and_context(trace)
+    arrows = arrows_of(context)
     return Found(
-        spans=(*_waits(context), *_drains(context), *_idle(context)),
+        spans=(*_waits(context, arrows), *_drains(context), *_idle(context)),
         counters=tuple(_counters(context)),
-        arrows=arrows_of(context),
+        arrows=arrows,
         facts={"verdict": report.verdict},
     )
 
@@ -76,16 +81,36 @@ def _on(device: int, what: str) -> str:
     return what if device == ABSENT_DEVICE else f"device {device}: {what}"
 
 
-def _waits(context: Context) -> Iterator[Spans]:
-    """A track for each thread that waited, by the process and thread that the file names."""
+def _waits(context: Context, arrows: Arrows) -> Iterator[Spans]:
+    """A track for each thread that waited, by the process and thread that the file names.
+
+    What a wait took after the device was done is a span in it, and its arrow leads there: viewers draw
+    arrows to the start of a span, and turn those round that would lead to an earlier one.
+    """
     waits, trace = context.waits, context.trace
+    arrow = np.zeros(len(trace), np.int64)
+    arrow[arrows.wait] = np.arange(1, arrows.wait.size + 1)
     for number in np.unique(waits.thread).tolist():
         mine = np.flatnonzero(waits.thread == number)
-        first = int(waits.row[mine[0]])
-        words = zip(names_of(trace, waits.row[mine]), waits.reason[mine].tolist(), strict=True)
+        row, start, bound, end = (
+            column[mine] for column in (waits.row, waits.counted_from, waits.bound_end, waits.end)
+        )
+        words = zip(names_of(trace, row), waits.reason[mine].tolist(), strict=True)
         label, labels = _coded([f"{name} ({REASONS[reason]})" for name, reason in words])
-        track = f"waits of process {trace.process[first]}, thread {trace.thread[first]}"
-        yield Spans(track, waits.counted_from[mine], waits.end[mine], label, labels)
+        has_return = (bound > start) & (bound < end)
+        inner = np.flatnonzero(has_return)
+        starts = np.concatenate([start, bound[inner]])
+        ends = np.concatenate([end, end[inner]])
+        order = np.lexsort((-ends, starts))
+        yield Spans(
+            f"waits of process {trace.process[row[0]]}, thread {trace.thread[row[0]]}",
+            starts[order],
+            ends[order],
+            np.concatenate([label, np.full(inner.size, len(labels), np.int64)])[order],
+            (*labels, "return latency"),
+            arrow=np.concatenate([np.where(has_return, 0, arrow[row]), arrow[row[inner]]])[order],
+            lands_at_end=np.concatenate([bound > start, np.zeros(inner.size, np.bool_)])[order],
+        )
 
 
 def _drains(context: Context) -> Iterator[Spans]:

@@ -2,7 +2,7 @@
 
 Ops are on a track of their stream under their device, host rows on a track of their thread and kind under
 their process. A call and its ops share Perfetto's `correlation_id`; an arrow leads from the op that a wait
-depended on to the wait.
+depended on to the wait's return. Perfetto drops an arrow whose end comes before its start in time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from overlap_lab.columns import Ints
 from overlap_lab.errors import MissingDependency
 from overlap_lab.export.found import Counter, Found, Spans, found_in
 from overlap_lab.export.ids import Ids, ids_of
-from overlap_lab.export.lanes import lanes_of_nested
 from overlap_lab.export.places import places_of
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, ABSENT_PROCESS, NO_CORRELATION, Kind
 from overlap_lab.trace import Trace
@@ -26,18 +25,6 @@ from overlap_lab.whole_file import whole_file
 __all__ = ["write_perfetto"]
 
 _SEQUENCE: Final = 1
-_WORDS: Final = {
-    Kind.API: "calls",
-    Kind.KERNEL: "ops",
-    Kind.MEMCPY: "ops",
-    Kind.MEMSET: "ops",
-    Kind.SYNC: "waited for",
-    Kind.RANGE: "ranges",
-    Kind.CPU_OP: "framework ops",
-    Kind.PYTHON: "Python",
-    Kind.DEVICE_RANGE: "ranges",
-    Kind.OVERHEAD: "profiler",
-}
 _PIECE: Final = 4096
 
 
@@ -73,8 +60,7 @@ class _Packets:
         self._found = found
         self._uuid = 0
         self._started = False
-        self._places = places_of(trace, ids)
-        self._flows = _flows(found)
+        self._leaving = _numbers_by_row(found.arrows.op)
 
     def all(self) -> Iterator[Any]:
         yield from self._recorded()
@@ -87,19 +73,16 @@ class _Packets:
 
     def _recorded(self) -> Iterator[Any]:
         """A track for each device, process, stream and thread, and one lane each for what overlaps on it."""
-        trace = self._trace
-        places = self._places
-        as_ops = np.where(places.is_op, np.uint8(Kind.KERNEL), trace.kind)
         parents: dict[tuple[bool, int], int] = {}
-        for rows in _groups(
-            places.on_device.astype(np.int64), places.owner, places.line, as_ops.astype(np.int64)
-        ):
-            first = int(rows[0])
-            key = (bool(places.on_device[first]), int(places.owner[first]))
-            if key not in parents:
-                parents[key] = self._next()
-                yield self._owner(parents[key], *key)
-            yield from self._lanes(rows, parents[key], self._line(key[0], int(places.line[first]), first))
+        for line in places_of(self._trace, self._ids).lines(hosts=True):
+            owner = (line.on_device, line.owner)
+            if owner not in parents:
+                parents[owner] = self._next()
+                yield self._owner(parents[owner], *owner)
+            for lane, rows in enumerate(line.lanes):
+                uuid = self._next()
+                yield self._track(uuid, name=line.lane_name(lane), parent=parents[owner])
+                yield from self._rows(uuid, rows)
 
     def _owner(self, uuid: int, on_device: bool, number: int) -> Any:
         source = self._trace.source
@@ -110,22 +93,6 @@ class _Packets:
             name = "process" if number == ABSENT_PROCESS else f"process {number}"
             known = source.processes.get(number, "")
         return self._track(uuid, name=f"{name}: {known}" if known else name)
-
-    def _line(self, on_device: bool, number: int, row: int) -> str:
-        what = _WORDS[Kind(int(self._trace.kind[row]))]
-        if number == ABSENT:
-            return what
-        return f"{'stream' if on_device else 'thread'} {number}: {what}"
-
-    def _lanes(self, rows: Ints, parent: int, name: str) -> Iterator[Any]:
-        if self._places.is_op[rows[0]]:
-            lane = self._places.lane[rows]
-        else:
-            lane = lanes_of_nested(self._trace.start_ns[rows], self._trace.end_ns[rows])
-        for number in range(int(lane.max()) + 1):
-            uuid = self._next()
-            yield self._track(uuid, name=f"{name}, lane {number + 1}" if number else name, parent=parent)
-            yield from self._rows(uuid, rows[lane == number])
 
     def _rows(self, uuid: int, rows: Ints) -> Iterator[Any]:
         trace, ids = self._trace, self._ids
@@ -140,10 +107,8 @@ class _Packets:
                 event.categories.append(Kind(int(trace.kind[row])).name.lower())
                 if ids.correlation[row] != NO_CORRELATION:
                     event.correlation_id = int(ids.correlation[row])
+                event.flow_ids.extend(self._leaving.get(row, ()))
                 self._annotate(event, row)
-            flow = self._flows.get(row)
-            if flow is not None and flow[1] == ("begin" if begins else "end"):
-                (event.terminating_flow_ids if flow[2] else event.flow_ids).extend(flow[0])
             yield packet
 
     def _annotate(self, event: Any, row: int) -> None:
@@ -169,6 +134,10 @@ class _Packets:
             if begins:
                 event.name = _text(spans.labels[int(spans.label[at])])
                 event.categories.append("overlap_lab")
+            if spans.arrow is not None and spans.lands_at_end is not None:
+                number = int(spans.arrow[at])
+                if number and begins != bool(spans.lands_at_end[at]):
+                    event.terminating_flow_ids.append(number)
             yield packet
 
     def _counter(self, parent: int, counter: Counter) -> Iterator[Any]:
@@ -211,26 +180,12 @@ class _Packets:
         return packet
 
 
-def _flows(found: Found) -> dict[int, tuple[list[int], str, bool]]:
-    """Row -> its arrows, at which of its edges they are, and whether they end there."""
-    flows: dict[int, tuple[list[int], str, bool]] = {}
-    pairs = zip(found.arrows.op.tolist(), found.arrows.wait.tolist(), strict=True)
-    for number, (op, wait) in enumerate(pairs, start=1):
-        flows.setdefault(op, ([], "begin", False))[0].append(number)
-        flows.setdefault(wait, ([], "begin", True))[0].append(number)
-    return flows
-
-
-def _groups(*keys: Ints) -> list[Ints]:
-    """The rows with equal keys, each in order."""
-    if not keys[0].size:
-        return []
-    order = np.lexsort(keys[::-1])
-    changes = np.zeros(order.size - 1, bool)
-    for key in keys:
-        ordered = key[order]
-        changes |= ordered[1:] != ordered[:-1]
-    return np.split(order, np.flatnonzero(changes) + 1)
+def _numbers_by_row(rows: Ints) -> dict[int, list[int]]:
+    """Row -> its arrows, counted from 1."""
+    numbers: dict[int, list[int]] = {}
+    for number, row in enumerate(rows.tolist(), start=1):
+        numbers.setdefault(row, []).append(number)
+    return numbers
 
 
 def _in_time(start: Ints, end: Ints) -> Iterator[tuple[bool, int]]:

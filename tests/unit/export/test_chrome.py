@@ -126,8 +126,9 @@ def test_waits_drains_causes_and_counters_are_beside_the_events(tmp_path: Path) 
     assert depth == [(1, 1), (10, 0), (16, 1), (22, 0)]
     work = [(e["ts"], e["args"]["ns"]) for e in measured if e["ph"] == "C" and "work" in e["name"]]
     assert work == [(1, 9000), (10, 0), (16, 6000), (22, 0)]
-    flows = [(e["ph"], e["ts"], e.get("tid")) for e in measured if e["ph"] in "sf"]
-    assert [(phase, ts) for phase, ts, _ in flows] == [("s", 9.999), ("f", 10.999)]
+    assert ("return latency", 10, 1) in spans
+    flows = [(e["ph"], e["pid"], e["ts"]) for e in measured if e["ph"] in "sf"]
+    assert flows == [("s", 0, 9.999), ("f", -1, 10)]
 
 
 def test_overlapping_ops_have_lanes_of_their_own_and_keep_their_stream(tmp_path: Path) -> None:
@@ -143,7 +144,7 @@ device 0 stream 3 |.....KK
     assert [kernel["args"]["stream"] for kernel in kernels] == [7, 7, 7]
     assert kernels[0]["tid"] == kernels[2]["tid"] != kernels[1]["tid"]
     named = [e["args"]["name"] for e in events_of(path) if e["ph"] == "M" and "lane" in e["args"]["name"]]
-    assert named == ["stream 7, lane 2"]
+    assert named == ["stream 7: ops, lane 2"]
     np.testing.assert_array_equal(load(path).stream, trace.stream)
 
 

@@ -34,7 +34,7 @@ class Picture:
         self.tracks: dict[int, Any] = {}
         self.slices: dict[str, list[Slice]] = defaultdict(list)
         self.counters: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        self.flows: dict[int, list[str]] = defaultdict(list)
+        self.flows: dict[int, list[tuple[int, str]]] = defaultdict(list)
         self.correlations: dict[int, list[str]] = defaultdict(list)
         stacks: dict[int, list[tuple[str, int]]] = defaultdict(list)
         trace = pb.Trace()
@@ -49,11 +49,14 @@ class Picture:
                 self.counters[track].append((packet.timestamp, event.counter_value))
             elif event.type == event.TYPE_SLICE_BEGIN:
                 stacks[event.track_uuid].append((event.name, packet.timestamp))
-                for number in (*event.flow_ids, *event.terminating_flow_ids):
-                    self.flows[number].append(event.name)
                 if event.correlation_id:
                     self.correlations[event.correlation_id].append(event.name)
-            else:
+            if event.type != event.TYPE_COUNTER:
+                name = stacks[event.track_uuid][-1][0]
+                self.flows.update({number: [(packet.timestamp, name)] for number in event.flow_ids})
+                for number in event.terminating_flow_ids:
+                    self.flows[number].append((packet.timestamp, name))
+            if event.type == event.TYPE_SLICE_END:
                 name, begin = stacks[event.track_uuid].pop()
                 self.slices[track].append((name, begin, packet.timestamp))
         assert not any(stacks.values())
@@ -76,9 +79,57 @@ def test_events_and_what_was_measured_are_on_tracks(tmp_path: Path) -> None:
     assert idle == [("idle: drain", 1000, 1600)]
     depth = next(values for track, values in picture.counters.items() if track.endswith("queue depth"))
     assert depth == [(100, 1), (1000, 0), (1600, 1), (2200, 0)]
-    assert [sorted(names) for names in picture.flows.values()] == [["hipDeviceSynchronize", "kernel"]]
+    assert list(picture.flows.values()) == [[(100, "kernel"), (1000, "return latency")]]
     linked = sorted(sorted(names) for names in picture.correlations.values())
     assert linked == [["hipDeviceSynchronize"], *[["hipLaunchKernel", "kernel"]] * 2]
+
+
+@pytest.mark.parametrize(
+    ("host", "lands"),
+    [
+        ("L.SSSSSS", (6000, "return latency")),  # the wait returns later than the op ends
+        ("L.SSSS..", (6000, "hipDeviceSynchronize (device_sync)")),  # at the same time
+        ("L.....SS", None),  # for nothing
+    ],
+)
+def test_an_arrow_leads_on_in_time_from_the_op_to_the_return(
+    host: str, lands: tuple[int, str] | None, tmp_path: Path
+) -> None:
+    trace = timeline(f"host   1 |{host}\nstream 0 |...KKK..")
+    picture = Picture(export_trace(trace, tmp_path / "t.pftrace", to="perfetto"))
+    assert list(picture.flows.values()) == ([[(3000, "kernel"), lands]] if lands else [])
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "traces").glob("*_sync*")), ids=lambda path: path.name)
+def test_packets_keep_the_rules_of_the_format(path: Path, tmp_path: Path) -> None:
+    trace = pb.Trace()
+    trace.ParseFromString(export_trace(load(path), tmp_path / "t.pftrace", to="perfetto").read_bytes())
+    first, *others = trace.packet
+    assert first.first_packet_on_sequence
+    assert first.sequence_flags == first.SEQ_INCREMENTAL_STATE_CLEARED
+    assert not any(one.sequence_flags or one.first_packet_on_sequence for one in others)
+    assert {one.trusted_packet_sequence_id for one in trace.packet} == {first.trusted_packet_sequence_id}
+    described: set[int] = set()
+    latest: dict[int, int] = {}
+    leaves: dict[int, int] = {}
+    lands: dict[int, int] = {}
+    for packet in trace.packet:
+        if packet.HasField("track_descriptor"):
+            track = packet.track_descriptor
+            assert track.uuid not in described
+            assert not track.HasField("parent_uuid") or track.parent_uuid in described
+            described.add(track.uuid)
+            continue
+        event = packet.track_event
+        assert event.track_uuid in described
+        assert packet.timestamp >= latest.get(event.track_uuid, 0)
+        latest[event.track_uuid] = packet.timestamp
+        assert event.type != event.TYPE_SLICE_BEGIN or event.name  # in full: nothing is interned
+        for found, numbers in ((leaves, event.flow_ids), (lands, event.terminating_flow_ids)):
+            assert not found.keys() & set(numbers)
+            found.update(dict.fromkeys(numbers, packet.timestamp))
+    assert leaves.keys() == lands.keys() != set()
+    assert all(leaves[number] < lands[number] for number in leaves)
 
 
 def test_overlapping_ops_are_on_lanes(tmp_path: Path) -> None:
