@@ -15,12 +15,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from overlap_lab.cli.files import STDOUT, add_output_arguments, refuse_to_overwrite, write_text
 from overlap_lab.cli.reports import reports_of
 from overlap_lab.cli.screen import colour_of, width_of
 from overlap_lab.cli.window import parse_window
 from overlap_lab.report import Report
+
+if TYPE_CHECKING:
+    from overlap_lab.render.costs import Costs
 
 __all__ = ["prepare_parser", "run"]
 
@@ -37,18 +41,19 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     refuse_to_overwrite(arguments.json, force=arguments.force, inputs=arguments.paths)
     window = None if arguments.window is None else parse_window(arguments.window)
-    reports = list(reports_of(arguments.paths, window=window, steps=arguments.steps))
+    analyzed = list(reports_of(arguments.paths, window=window, steps=arguments.steps))
     if arguments.json != STDOUT:
-        _show(reports)
+        _show(analyzed)
     if arguments.json is not None:
         from overlap_lab.render.json import reports_to_json
 
-        write_text(arguments.json, reports_to_json(reports), force=arguments.force)
+        write_text(arguments.json, reports_to_json([report for report, _ in analyzed]), force=arguments.force)
     return 0
 
 
-def _show(reports: list[Report]) -> None:
+def _show(analyzed: list[tuple[Report, Costs]]) -> None:
     from overlap_lab.render.text import report_text
 
-    texts = [report_text(one, width=width_of(sys.stdout), colour=colour_of(sys.stdout)) for one in reports]
+    width, colour = width_of(sys.stdout), colour_of(sys.stdout)
+    texts = [report_text(report, width=width, colour=colour, costs=costs) for report, costs in analyzed]
     print("\n\n".join(texts))

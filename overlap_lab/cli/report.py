@@ -38,6 +38,8 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from overlap_lab.render.costs import costs_of
+    from overlap_lab.render.headline import headline
     from overlap_lab.render.html import write_report_page
 
     paths = [path for path in (arguments.path, arguments.candidate) if path is not None]
@@ -56,7 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise UsageError(f"{arguments.output}: cannot be written: {error.strerror or error}") from error
     for section in sections:
-        print(printable(f"{section.title}: {section.report.verdict}"))
+        said = headline(section.report, section.costs or costs_of(section.report, section.context))
+        print(printable(f"{section.title}: {' '.join(said.sentences)}"))
     print(f"wrote {printable(arguments.output)}")
     return 0
 
@@ -73,6 +76,7 @@ def _titles(paths: list[str]) -> list[str]:
 def _section(found: TraceInput, title: str, align: str | None) -> PageSection:
     from overlap_lab.analyze import report_and_context
     from overlap_lab.loaders import load
+    from overlap_lab.render.costs import costs_of
     from overlap_lab.render.html import PageSection
     from overlap_lab.render.html_timeline import aligned_zero_ns
 
@@ -81,7 +85,8 @@ def _section(found: TraceInput, title: str, align: str | None) -> PageSection:
         meter.now(f"analyzing {len(trace):,} rows of")
         zero_ns = aligned_zero_ns(trace, align) if align else None
         report, context = report_and_context(trace, steps=True)
-    return PageSection(title, trace, report, context, zero_ns)
+        costs = costs_of(report, context)
+    return PageSection(title, trace, report, context, zero_ns, costs)
 
 
 def _comparisons(sections: list[PageSection]) -> list[tuple[str, Comparison]]:

@@ -15,14 +15,15 @@ from overlap_lab.trace import Trace
 
 if TYPE_CHECKING:
     from overlap_lab.loaders import TraceInput
+    from overlap_lab.render.costs import Costs
 
 __all__ = ["reports_of", "runs_at"]
 
 
 def reports_of(
     paths: Iterable[str], *, window: Window | None = None, steps: bool = False
-) -> Iterator[Report]:
-    """A report for each trace at the paths, one trace in memory at a time."""
+) -> Iterator[tuple[Report, Costs]]:
+    """A report for each trace at the paths, and what costs device time, one trace in memory at a time."""
     for found in [one for path in paths for one in inputs_at(path)]:
         yield _analyzed(found, window, steps=steps)
 
@@ -67,15 +68,17 @@ def _loaded(found: TraceInput) -> Trace:
         return load(found)
 
 
-def _analyzed(found: TraceInput, window: Window | None, *, steps: bool) -> Report:
-    from overlap_lab.analyze import analyze
+def _analyzed(found: TraceInput, window: Window | None, *, steps: bool) -> tuple[Report, Costs]:
+    from overlap_lab.analyze import report_and_context
     from overlap_lab.loaders import load
+    from overlap_lab.render.costs import costs_of
 
     with waiting_for(found.files) as meter:
         trace = load(found)
         meter.now(f"analyzing {len(trace):,} rows of")
         clip = None if window is None else window_in(trace, window)
-        return analyze(trace, window=clip, steps=steps)
+        report, context = report_and_context(trace, window=clip, steps=steps)
+        return report, costs_of(report, context)
 
 
 def _saved(path: str) -> tuple[Report, ...]:

@@ -107,6 +107,8 @@ def _of_wait(wait: CostlyWait) -> Cost:
 
 def _advised(cost: Cost, window_ns: int) -> Cost:
     late = cost.late
+    if late is None and cost.cause is Cause.HOST_LATE:
+        return cost  # what the host did is not known
     facts = IdleFacts(
         cost.cause,
         cost.idle_ns / window_ns if window_ns else 0.0,

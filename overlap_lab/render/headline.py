@@ -18,7 +18,7 @@ from overlap_lab.report import Report, Scope
 from overlap_lab.schema import Cause
 from overlap_lab.units import format_ns
 
-__all__ = ["Headline", "headline"]
+__all__ = ["Headline", "cost_words", "headline"]
 
 _IDLE_FAULT: Final = 0.05
 """Idle share of the window from which on a report is red."""
@@ -92,8 +92,14 @@ def _cost_sentences(costs: Costs) -> Iterator[str]:
     top = costs.found[0] if costs.found else None
     if top is None or not top.idle_ns:
         return
-    share = f"{format_ns(top.idle_ns)}, {share_words(top.idle_ns, costs)}"
-    yield f"Costliest: {_phrase(top)}: {share}."
+    yield f"Costliest: {cost_words(top, costs)}."
+
+
+def cost_words(cost: Cost, costs: Costs) -> str:
+    """What a cost is, how much, and of what that is a share."""
+    if not cost.idle_ns and cost.wait is not None:
+        return f"{_phrase(cost)}: {format_ns(cost.wait.blocked_ns - cost.wait.final_ns)} blocked"
+    return f"{_phrase(cost)}: {format_ns(cost.idle_ns)}, {share_words(cost.idle_ns, costs)}"
 
 
 def _phrase(cost: Cost) -> str:
@@ -103,7 +109,8 @@ def _phrase(cost: Cost) -> str:
         where = and_more(cost.wait.ranges) or cost.wait.op or ""
         around = f" in {printable(where)}" if where else ""
         count = "a wait" if cost.wait.waits == 1 else f"{cost.wait.waits} waits"
-        return f"{count} in {title} ({kind_of(cost)}){around}, after which the device ran empty"
+        then = ", after which the device ran empty" if cost.idle_ns else ""
+        return f"{count} in {title} ({kind_of(cost)}){around}{then}"
     if cost.cause is not Cause.HOST_LATE or cost.late is None:
         return _stood_idle(cost, title)
     if cost.late.is_long:

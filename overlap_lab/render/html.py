@@ -8,7 +8,7 @@ from pathlib import Path
 
 from overlap_lab.compare import Comparison
 from overlap_lab.metrics.context import Context
-from overlap_lab.render.costs import costs_of
+from overlap_lab.render.costs import Costs, costs_of
 from overlap_lab.render.html_costs import cost_list
 from overlap_lab.render.html_glance import Glance, glance
 from overlap_lab.render.html_page import html_page
@@ -40,7 +40,8 @@ class PageSection:
     """One trace of the page, under the name that people know it by (a mode, a file, a rank).
 
     `context` is what `report_and_context` returned beside the report; without, the trace is measured once
-    more for its timeline. `zero_ns` is the moment of its clock that lies at 0 of the timeline's axis.
+    more for its timeline. `costs` is what `costs_of` returns for both. `zero_ns` is the moment of its clock
+    that lies at 0 of the timeline's axis.
     """
 
     title: str
@@ -48,6 +49,7 @@ class PageSection:
     report: Report
     context: Context | None = None
     zero_ns: int | None = None
+    costs: Costs | None = None
 
 
 def write_report_page(
@@ -107,7 +109,7 @@ def report_page(
 def _glance(section: PageSection, context: Context) -> Glance:
     first = int(section.trace.start_ns[0]) if len(section.trace) else 0
     zero_ns = 0 if section.zero_ns is None else section.zero_ns - first
-    return Glance(section.title, section.report, costs_of(section.report, context), zero_ns)
+    return Glance(section.title, section.report, section.costs or costs_of(section.report, context), zero_ns)
 
 
 def _acts(shown: Sequence[Glance], contexts: Sequence[Context]) -> list[str]:

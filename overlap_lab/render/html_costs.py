@@ -132,7 +132,7 @@ def _notes(costs: Costs, context: Context) -> Iterator[str]:
 
 _NO_FRAMES: Final = (
     "The trace has no Python frames, so no line of your program stands here. Record them with "
-    "torch.profiler.profile(with_stack=True), or overlap-lab capture."
+    "torch.profiler.profile(with_stack=True), or with overlap-lab capture --stacks."
 )
 
 

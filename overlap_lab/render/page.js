@@ -77,14 +77,22 @@ started.then(() => {
   for (const table of document.querySelectorAll("table")) {
     if (!table.closest(".card")) addTools(table);
   }
+  if (viewIn(location.hash)) showTimeline();
   document.documentElement.dataset.page = "ready";
 });
+
+// Folded and far parts take their height only when they are near: so once more after the first jump.
+function showTimeline() {
+  const jump = () => document.getElementById("timeline").scrollIntoView({ block: "start" });
+  jump();
+  requestAnimationFrame(jump);
+}
 
 for (const spot of document.querySelectorAll("a.spot")) {
   spot.addEventListener("click", () => {
     const view = viewIn(spot.hash);
     if (view && window.overlapTimeline) window.overlapTimeline.show(view.t0, view.t1); // also when the address stays
-    document.getElementById("timeline").scrollIntoView({ block: "center" });
+    showTimeline();
   });
 }
 

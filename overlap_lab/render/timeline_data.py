@@ -161,7 +161,7 @@ def _thread_rows(
     process, thread = int(trace.process[sample]), int(trace.thread[sample])
     label = "host" if thread == ABSENT else f"thread {thread}"
     if several and process != ABSENT_PROCESS:
-        label += f" of process {process}"
+        label = f"process {process} main" if thread == process else f"process {process} {label}"
     yield from _wait_rows(context, names, waits, final, f"{label}: blocked")
     for kind, word in _HOST_WORDS.items():
         of_kind = rows[trace.kind[rows] == kind]

@@ -174,10 +174,8 @@ class Painter {
       if (layout.narrow) {
         context.fillText(row.label, 2, row.y - 7);
       } else {
-        const most = Math.floor(layout.gutter / 6.4);
-        const words = row.label.length > most ? `${row.label.slice(0, most - 1)}…` : row.label;
         context.textAlign = "right";
-        context.fillText(words, layout.gutter, row.y + row.height / 2 + 0.5);
+        context.fillText(fitted(context, row.label, layout.gutter), layout.gutter, row.y + row.height / 2 + 0.5);
         context.textAlign = "left";
       }
     }
@@ -248,6 +246,17 @@ class Painter {
     context.lineTo(x1 + 4, y1 + tip);
     context.fill();
   }
+}
+
+// The words, or as much of their begin and end as there is room for: what a row shows stands at the end.
+function fitted(context, words, room) {
+  let [shown, letters] = [words, words.length];
+  while (letters > 8 && context.measureText(shown).width > room) {
+    letters -= 1;
+    const head = Math.floor(letters / 2);
+    shown = `${words.slice(0, head)}…${words.slice(words.length - (letters - head))}`;
+  }
+  return shown;
 }
 
 function inkOn(colour) {

@@ -136,6 +136,28 @@ def test_a_link_of_a_wait_shows_it_on_the_timeline(tab: Tab) -> None:
 
 
 @needs_chromium
+def test_an_address_with_a_moment_opens_at_the_timeline(page: Path) -> None:
+    with chromium() as other:
+        other.size(1280, 800)
+        other.open(f"{page.as_uri()}#t=100us:150us", until=DRAWN)
+        other.wait_for("document.getElementById('timeline').getBoundingClientRect().top < 200")
+        assert other.value("document.getElementById('timeline').getBoundingClientRect().top") > -200
+        assert other.value("overlapTimeline.view") == {"t0": 100_000, "t1": 150_000}
+
+
+@needs_chromium
+def test_a_word_of_ours_explains_itself_when_it_has_the_focus(tab: Tab) -> None:
+    shown = "getComputedStyle(document.querySelector('.shares .meaning')).display"
+    assert tab.value(shown) == "none"
+    tab.value("document.querySelector('.shares .term').focus()")
+    assert tab.value(shown) == "block"
+    box = tab.value("document.querySelector('.shares .meaning').getBoundingClientRect().toJSON()")
+    assert box["left"] >= 0
+    assert box["right"] <= tab.value("window.innerWidth")
+    tab.value("document.activeElement.blur()")
+
+
+@needs_chromium
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("dark", [False, True])
 def test_nothing_is_wider_than_the_window_and_all_text_has_contrast(tab: Tab, width: int, dark: bool) -> None:

@@ -106,8 +106,8 @@ def test_the_verdict_says_how_many_drains_there_are_beside_those_of_its_call() -
         )
     )
     assert report.findings[0].title == (
-        "hipDeviceSynchronize blocked the host 2 times for 9.00 us (4.00 us of it in 1 final wait) and drained "
-        "device 0 once of 2 drains (5.00 us idle)"
+        "hipDeviceSynchronize blocked the host 2 times for 9.00 us (4.00 us of it in 1 final wait) "
+        "and drained device 0 once of 2 drains (5.00 us idle)"
     )
     assert device_lines(report)[0].text == (
         "device 0 idle 7.00 us, 30.4 % of its 23.0 us window: "

@@ -81,9 +81,9 @@ def _ratio(tag: str, value: float, scope: Mapping[str, int]) -> Measurement:
 def _tables(name: str) -> dict[str, Table]:
     """Two waits that drain and a final one; idle times as in the default report."""
     waits = (
-        (100 * US, 200 * US, 1, 7, name, "sync_copy", 100 * US, True, False),
-        (300 * US, 400 * US, 1, 7, name, "sync_copy", 100 * US, True, False),
-        (400 * US, 500 * US, 1, 7, "hipDeviceSynchronize", "device_sync", 100 * US, False, True),
+        (100 * US, 200 * US, 1, 7, name, "sync_copy", 100 * US, True, False, 30 * US),
+        (300 * US, 400 * US, 1, 7, name, "sync_copy", 100 * US, True, False, 50 * US),
+        (400 * US, 500 * US, 1, 7, "hipDeviceSynchronize", "device_sync", 100 * US, False, True, 0),
     )
     drains = ((0, 190 * US, 220 * US, 30 * US, name), (0, 390 * US, 440 * US, 50 * US, name))
     idle = (
@@ -95,7 +95,7 @@ def _tables(name: str) -> dict[str, Table]:
     return {
         "waits": _table(
             "start:ns end:ns process:id thread:id call:text reason:text blocked:ns drained:text "
-            "terminal:text",
+            "terminal:text idle_caused:ns",
             waits,
             "Waits",
         ),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -64,6 +65,22 @@ def test_each_costly_wait_has_advice_and_a_link_to_the_timeline(page: str) -> No
     body = _body(page)
     assert body.count('class="spot"') == body.count('href="#t=') == 5  # two waits each, and what to try next
     assert body.count('data-rule="copy_by_name"') == 2
+
+
+def test_two_traces_begin_with_which_is_faster_and_what_was_gained_and_lost(page: str) -> None:
+    card = re.sub("<wbr>", "", _body(page).partition("</section>")[0]).replace("\u00a0", " ")
+    assert '<p class="said">12.0 % faster: window 500 us → 440 us.</p>' in card
+    assert "Gained: ran empty after a wait -80.0 us, host late -20.0 us." in card
+    assert "Lost: behind a host function +30.0 us, busy +10.0 us." in card
+    assert '<tr class="gain">' in card
+    assert '<tr class="loss">' in card
+
+
+def test_a_slower_candidate_is_never_green() -> None:
+    sections = [PageSection("async", TRACE, ASYNC), PageSection("sync", TRACE, SYNC)]
+    body = _body(report_page(sections, title="a", comparisons=[("async -> sync", compare(ASYNC, SYNC))]))
+    assert '<section class="card bad">' in body
+    assert "card good" not in body
 
 
 def test_the_title_is_escaped(page: str) -> None:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from overlap_lab.render.text import report_text
+from overlap_lab.report import Finding, Severity
 from overlap_lab.schema import Cause
 from tests.unit.render.made_report import made_report
 
@@ -57,3 +59,21 @@ def test_only_faults_that_occurred_are_listed() -> None:
 def test_a_device_that_never_idles_has_no_list_of_causes() -> None:
     line = report_text(made_report(idle_us=dict.fromkeys(Cause, 0))).splitlines()[2]
     assert line == "device 0 MI300X idle 0 ns, 0.0 % of its 400 us window; overlap 0.750"
+
+
+def test_what_costs_most_and_what_to_try_stand_before_the_tables() -> None:
+    lines = report_text(REPORT).splitlines()
+    tables = next(at for at, line in enumerate(lines) if line.startswith("Devices"))
+    head = " ".join(line.strip() for line in lines[:tables])
+    assert "after which the device ran empty: 80.0 us, 16.0 % of the window, 80.0 % of idle" in head
+    assert "try first: This copy waits by its name" in head
+
+
+def test_warnings_stand_before_the_tables_and_remarks_behind_them() -> None:
+    found = (
+        Finding("truncated", Severity.WARNING, "the trace is cut off"),
+        Finding("redundant_waits", Severity.INFO, "3 synchronize calls waited for nothing"),
+    )
+    text = report_text(replace(REPORT, findings=(*REPORT.findings, *found)))
+    assert text.index("warning: the trace is cut off") < text.index("Devices, window")
+    assert text.index("info: 3 synchronize calls") > text.index("Devices, window")
