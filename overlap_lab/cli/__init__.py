@@ -24,7 +24,18 @@ from overlap_lab.render.names import printable
 
 __all__ = ["main"]
 
-VERBS: Final = ("analyze", "baseline", "capture", "check", "compare", "demo", "export", "plot", "report")
+VERBS: Final = (
+    "analyze",
+    "baseline",
+    "capture",
+    "check",
+    "compare",
+    "demo",
+    "explain",
+    "export",
+    "plot",
+    "report",
+)
 """Modules of this package; one is imported when it is asked for."""
 
 USAGE_OR_INPUT: Final = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 from types import ModuleType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from overlap_lab.errors import UsageError
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction["Parser"]
 
 __all__ = ["Parser", "add_verb"]
+
+_WORDS: Final = "What words such as drain, refill, run-ahead or UNDECIDED mean: overlap-lab explain WORD"
 
 
 class Parser(argparse.ArgumentParser):
@@ -29,6 +31,7 @@ def add_verb(verbs: Verbs, module: ModuleType) -> None:
         module.__name__.rpartition(".")[2],
         help=text.partition("\n")[0],
         description=text,
+        epilog=_WORDS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.prepare_parser(parser)

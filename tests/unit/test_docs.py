@@ -12,6 +12,7 @@ import pytest
 
 import overlap_lab
 from overlap_lab.analyze import analyze
+from overlap_lab.render.glossary import WORDS
 from overlap_lab.trace import Source, Trace
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +27,18 @@ def test_links_lead_somewhere(path: Path) -> None:
     targets = [t for t in LINK.findall(path.read_text()) if not t.startswith("https://")]
     missing = [target for target in targets if not (path.parent / target).exists()]
     assert not missing
+
+
+def test_the_glossary_is_the_one_that_the_command_line_tells() -> None:
+    first, _, _ = (ROOT / "docs/glossary.md").read_text().partition("\n## ")
+    rows = re.findall(r"^\| (.+?) \| (.+) \|$", first, re.MULTILINE)
+    assert dict(rows[2:]) == dict(WORDS)
+
+
+def test_pages_about_what_is_printed_lead_to_the_glossary() -> None:
+    pages = ("capture", "ci", "comparison", "export", "index", "plots", "regression-testing", "report")
+    for page in pages:
+        assert "](glossary.md)" in (ROOT / f"docs/{page}.md").read_text(), page
 
 
 def test_every_measure_is_described() -> None:

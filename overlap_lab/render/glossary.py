@@ -1,0 +1,78 @@
+"""The words of reports, checks and comparisons, as `docs/glossary.md` and `overlap-lab explain` tell them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Final
+
+from overlap_lab.errors import UsageError
+from overlap_lab.metrics.catalog import DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, STREAM_TAGS, entry
+from overlap_lab.render.terms import TERMS
+
+__all__ = ["WORDS", "meaning_of"]
+
+WORDS: Final[Mapping[str, str]] = {
+    "host, device": "the CPU side, the GPU side",
+    "stream": "an ordered queue of device work; 0 is a real one",
+    "host call": "one runtime or driver API record on a thread",
+    "enqueue call": (
+        "a host call that hands work to a device: launch, graph launch, copy, memset, host-function launch"
+    ),
+    "device op": "a kernel, copy or memset that ran on a device",
+    "link": "enqueue call -> device op, by correlation id inside one process of one file; 0 links nothing",
+    "feeding thread": "a thread with at least one enqueue call linked to an op on that device",
+    "wait": "a call that really waited for the device; evidence decides, not the name",
+    "redundant wait": "a synchronizing call that waited for nothing",
+    "terminal wait": (
+        "a wait that drains the device with no later op on it: the end of the program or of the capture"
+    ),
+    "host blocked, host blocking": "time inside calls that waited",
+    "drain, device drain, stream drain": (
+        "a wait that returns on an empty device or stream, so that it idles until new work is enqueued"
+    ),
+    "return, refill, launch": (
+        "the parts of what a drain costs: until the wait was back, until the host launched again "
+        "after work of its own, until that launch ran"
+    ),
+    "late synchronize": "a synchronize that found its work done, where a faster host would have waited",
+    "busy, idle": "the union of device ops; the gaps between them inside the window",
+    "overlap": "device busy time during which no feeding thread was blocked, as a share of busy",
+    "run-ahead": "device start of an op minus host start of its enqueue call: how far the host leads",
+    "queue depth": "launched and not yet finished",
+    "range": "NVTX, roctx or `record_function` annotation on a thread",
+    "step": "one training iteration",
+    "window": "the interval that ratios divide by; always printed",
+    "observation": ("what a comparison counts: a step, an instance of a range, or a repeat of the whole run"),
+    "baseline, candidate": "the side to compare with, the side to judge",
+    "noise floor": "how far a side wanders by itself; a difference has to exceed it",
+    "paired": "compared with the observation of the other side that ran next to it",
+    "place": "waits of the same call, reason, op, range and line of Python",
+    "WORSE, BETTER, SAME": (
+        "more than chance explains, one way or the other; no difference of 5 % of the baseline can hide"
+    ),
+    "UNDECIDED": "chance explains it as well, or there are too few observations: no alarm",
+    "INCOMPARABLE": "made by another machine, driver, tool or program: no verdict, with the reason",
+}
+"""Terms that mean one thing or belong together, and what they mean."""
+
+
+def meaning_of(word: str) -> str:
+    """A line with a term, or a measure, and what it means. Raises UsageError that names what is near.
+
+    >>> meaning_of("Refill").partition(":")[0]
+    'return, refill, launch'
+    >>> meaning_of("drain/count")
+    'drain/count: Device drains'
+    """
+    asked = word.strip().lower()
+    ours = {term.lower(): (row, told) for row, told in WORDS.items() for term in row.split(", ")}
+    terms = {term.lower(): (term, told) for term, told in TERMS.items()} | ours
+    if asked in terms:
+        return ": ".join(terms[asked])
+    tags = (*HOST_TAGS, *DEVICE_TAGS, *STREAM_TAGS, *QUALITY_TAGS)
+    if asked in tags:
+        return f"{asked}: {entry(asked).title}"
+    near = difflib.get_close_matches(asked, (*terms, *tags), 3, 0.6)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`overlap-lab explain` lists all there are"
+    raise UsageError(f"explain: {word[:80]!r} is no word of ours; {hint}")
