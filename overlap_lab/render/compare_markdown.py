@@ -49,11 +49,13 @@ def _first(comparison: Comparison) -> str:
 
 def _table(comparison: Comparison) -> list[str]:
     shown = sorted((d for d in comparison.differences if _matters(d)), key=rank)
-    hidden = len(comparison.differences) - len(shown[:_MOST_ROWS])
+    others = len(comparison.differences) - len(shown)
+    alike = f"{others} measures are the same, undecided or without a value."
     if not shown:
-        return [f"{hidden} measures are the same or undecided."]
+        return [alike]
+    of_pairs = " (median of the pairs')" if comparison.sampling.is_paired else ""
     lines = [
-        "| measure | baseline | candidate | difference | verdict |",
+        f"| measure | baseline | candidate | difference{of_pairs} | verdict |",
         "| --- | ---: | ---: | ---: | --- |",
     ]
     for one in shown[:_MOST_ROWS]:
@@ -66,7 +68,11 @@ def _table(comparison: Comparison) -> list[str]:
             one.verdict.value.upper(),
         )
         lines.append("| " + " | ".join(map(escaped, cells)) + " |")
-    return [*lines, "", f"{hidden} more measures are the same, undecided or not shown."] if hidden else lines
+    first = (
+        f"The first {_MOST_ROWS} of {len(shown)} measures that differ. " if len(shown) > _MOST_ROWS else ""
+    )
+    rest = f"{first}{alike if others else ''}".strip()
+    return [*lines, "", rest] if rest else lines
 
 
 def _matters(difference: Difference) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from overlap_lab.compare import compare
 from overlap_lab.render.compare_markdown import comparison_to_markdown, escaped
+from tests.timeline import timeline
 from tests.unit.render.made_report import made_report
 
 SYNC, ASYNC = made_report(), made_report(drains=0, idle_us={})
@@ -31,8 +32,19 @@ def test_issue_numbers_and_links_are_only_text() -> None:
     )
 
 
-def test_a_long_table_is_cut_and_counted() -> None:
+def test_what_a_table_leaves_out_is_counted() -> None:
     text = comparison_to_markdown(compare(SYNC, ASYNC))
     rows = [line for line in text.splitlines() if line.startswith(("| device/", "| drain/"))]
     assert len(rows) == 6
-    assert "more measures are the same, undecided or not shown." in text
+    assert "47 measures are the same, undecided or without a value." in text.splitlines()
+
+
+def test_a_long_table_is_cut_and_says_of_how_many() -> None:
+    waiting = timeline("host   1 |L.SSSSSS.L.SSSSS\nstream 0 |..KKKKK....KKK..")
+    flowing = timeline("host   1 |LlL....SSS\nstream 0 |..KKkkKKK.")
+    lines = comparison_to_markdown(compare(waiting, flowing)).splitlines()
+    rows = [line for line in lines if line.startswith("| ")][2:]
+    assert len(rows) == 12
+    assert (
+        "The first 12 of 28 measures that differ. 41 measures are the same, undecided or without a value."
+    ) in lines
