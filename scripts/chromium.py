@@ -44,7 +44,9 @@ class Tab:
         for domain in ("Page", "Runtime", "Log"):
             self._call(f"{domain}.enable")
 
-    def size(self, width: int, height: int, *, dark: bool = False, touch: bool = False) -> None:
+    def size(
+        self, width: int, height: int, *, dark: bool = False, touch: bool = False, paper: bool = False
+    ) -> None:
         self._call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -53,7 +55,7 @@ class Tab:
             mobile=touch,
         )
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
-        self._call("Emulation.setEmulatedMedia", features=scheme)
+        self._call("Emulation.setEmulatedMedia", media="print" if paper else "", features=scheme)
 
     def open(self, address: str, *, until: str = "document.readyState === 'complete'") -> None:
         """Load a page and wait until an expression is true in it."""
@@ -94,6 +96,10 @@ class Tab:
             "Page.captureScreenshot", format="png", captureBeyondViewport=whole, **self._clip(whole)
         )
         path.write_bytes(base64.b64decode(data["data"]))
+
+    def pdf(self) -> bytes:
+        """The page as it is printed."""
+        return base64.b64decode(self._call("Page.printToPDF")["data"])
 
     def _clip(self, whole: bool) -> dict[str, Any]:
         if not whole:

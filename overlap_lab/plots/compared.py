@@ -149,6 +149,7 @@ def overhead(measured: str | Path | Mapping[str, Any], *, theme: str = "light") 
     """
     raw = _raw(measured)
     card = str(raw.get("facts", {}).get("card") or "the CPU host target")
+    title = f"preparing the backward's workspace on {card}"
     figure = make_subplots(
         rows=1,
         cols=2,
@@ -161,9 +162,11 @@ def overhead(measured: str | Path | Mapping[str, Any], *, theme: str = "light") 
             known = [(depth, spread) for depth, spread in points if spread is not None]
             if known:
                 _add_mode(figure, column, (mode, colour), known)
+    if not figure.data:
+        return nothing(title, "the measurement holds no samples of the preparation in any mode", theme=theme)
     figure.update_xaxes(title_text="products queued before the call")
     figure.update_yaxes(title_text="us", type="log")
-    return dressed(figure, f"preparing the backward's workspace on {card}", theme=theme, height=460)
+    return dressed(figure, title, theme=theme, height=460)
 
 
 Spread = tuple[float, float, float]

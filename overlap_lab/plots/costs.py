@@ -180,7 +180,7 @@ def steps(run: Trace | Report, *, theme: str = "light") -> go.Figure:
         _add_blocked(figure, chosen, scale)
     figure.update_layout(barmode="stack", bargap=0.15)
     every = max(1, len(chosen) // 24)
-    figure.update_xaxes(tickvals=place[::every], ticktext=names[::every])
+    figure.update_xaxes(tickvals=place[::every], ticktext=names[::every], title_text="step")
     figure.update_yaxes(title_text=f"time of a step, {scale.unit}", rangemode="tozero")
     notes = [missing] if missing else []
     if len(found) > len(chosen):

@@ -75,7 +75,7 @@ def _page(figure: go.Figure) -> str:
 
     library = get_plotlyjs().replace("</script", "<\\/script")
     data = figure.to_json().replace("<", "\\u003c")
-    title = html.escape(str(figure.layout.title.text or "overlap_lab"))
+    title = html.escape(_title(figure))
     paper = html.escape(str(figure.layout.paper_bgcolor or "#FFFFFF"))
     allowed = " ".join(f"'sha256-{script_hash(script)}'" for script in (library, _DRAW))
     policy = (
@@ -91,3 +91,10 @@ def _page(figure: go.Figure) -> str:
         f'<script type="application/json" id="figure">{data}</script>\n'
         f"<script>{library}</script>\n<script>{_DRAW}</script>\n</body>\n</html>"
     )
+
+
+def _title(figure: go.Figure) -> str:
+    """The figure's title as plain text; a timeline has one for each of its panels instead."""
+    panels = [str(note.text) for note in figure.layout.annotations if str(note.text).startswith("<b>")]
+    said = str(figure.layout.title.text or " and ".join(panels) or "overlap_lab")
+    return html.unescape(said.replace("<b>", "").replace("</b>", ""))

@@ -32,9 +32,12 @@ def context_of_run(run: Trace) -> tuple[Report, Context]:
 def untold(report: Report) -> str | None:
     """Which side of the trace is missing, and what cannot be told without it; None where both are there."""
     numbers = Numbers(report)
-    if numbers.count("quality/no_host_records", {}):
+    sides = [bool(numbers.count(f"quality/no_{side}_records", {})) for side in ("host", "device")]
+    if all(sides):
+        return "the trace has neither host nor device records: there is nothing to draw"
+    if sides[0]:
         return "the trace has no host records: what blocks the host cannot be told"
-    if numbers.count("quality/no_device_records", {}):
+    if sides[1]:
         return "the trace has no device records: what the host waited for cannot be told"
     return None
 

@@ -30,6 +30,10 @@ Timeline.prototype.listen = function listen() {
     this.painter.colours();
     this.draw();
   });
+  matchMedia("print").addEventListener("change", () => { // the paper is light, and has a width of its own
+    this.painter.colours();
+    this.fit();
+  });
 };
 
 const ACTS = {

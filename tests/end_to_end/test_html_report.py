@@ -168,6 +168,26 @@ def test_nothing_is_wider_than_the_window_and_all_text_has_contrast(tab: Tab, wi
 
 
 @needs_chromium
+def test_on_paper_it_is_light_as_wide_as_the_sheet_and_all_parts_are_open(tab: Tab) -> None:
+    tab.value(
+        "window.folded = []; document.querySelectorAll('details').forEach((one) => { one.open = false; })"
+    )
+    closed = "document.querySelectorAll('details:not([open])').length"
+    tab.value(f"addEventListener('beforeprint', () => folded.push({closed}))")
+    assert tab.pdf().startswith(b"%PDF")
+    assert tab.value("folded") == [0]
+    assert tab.value("document.querySelectorAll('details[open]').length") == 0
+    tab.size(700, 900, dark=True, paper=True)
+    assert tab.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert tab.value(CONTRASTS) == []
+    canvas = "document.querySelector('.timeline canvas')"
+    tab.wait_for(f"{canvas}.getBoundingClientRect().right <= 700")
+    pixel = tab.value(f"[...{canvas}.getContext('2d').getImageData(1, 1, 1, 1).data]")
+    assert pixel == [255, 255, 255, 255]
+    tab.size(1280, 900)
+
+
+@needs_chromium
 def test_the_browser_has_nothing_to_complain_about(tab: Tab) -> None:
     assert tab.complaints == []
 
