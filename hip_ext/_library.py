@@ -53,16 +53,33 @@ _load()
 ON_GPU: Final = hasattr(torch.ops.hip_ext, "stream_create")
 
 
-# The ops only write into tensors that they are given: nothing is left to say about shapes. torch comes
-# here instead of to the op when any tensor is on the meta device.
-def _fake(*arguments: object) -> None:
+# What the ops take for the workspace.
+WORKSPACES: Final = {"sync": 0, "async": 1, "device": 2}
+
+
+# torch comes here instead of to the op when any tensor is on the meta device.
+def _check_devices(*arguments: object) -> None:
     devices = {argument.device.type for argument in arguments if isinstance(argument, torch.Tensor)}
     if len(devices) > 1:
         raise ValueError(f"the tensors are on different devices: {', '.join(sorted(devices))}")
 
 
-torch.library.register_fake("hip_ext::mha_bwd", _fake)
-torch.library.register_fake("hip_ext::mha_varlen_bwd", _fake)
+def _fake_mha_bwd(*arguments: Any) -> Tensor:
+    _check_devices(*arguments)
+    softmax_lse: Tensor = arguments[5]
+    return softmax_lse.new_empty(softmax_lse.shape)
+
+
+def _fake_mha_varlen_bwd(*arguments: Any) -> Tensor:
+    _check_devices(*arguments)
+    softmax_lse: Tensor = arguments[5]
+    cu_seqlens_q: Tensor = arguments[6]
+    heads, rows = softmax_lse.shape
+    return softmax_lse.new_empty_strided((cu_seqlens_q.shape[0] - 1, heads, rows), (0, rows, 1))
+
+
+torch.library.register_fake("hip_ext::mha_bwd", _fake_mha_bwd)
+torch.library.register_fake("hip_ext::mha_varlen_bwd", _fake_mha_varlen_bwd)
 
 # Nothing to differentiate: what the ops write is no function of their arguments to autograd. Passing by it
 # costs less than torch.no_grad, and than what torch does for ops that say nothing.
@@ -72,13 +89,10 @@ for _name in ("mha_bwd", "mha_varlen_bwd"):
     for _key in ("AutogradCPU", "AutogradCUDA"):
         _AUTOGRAD.impl(_name, torch.library.fallthrough_kernel, _key)
 
-
-def mha_bwd(*arguments: Tensor | float | str | None) -> None:
-    torch.ops.hip_ext.mha_bwd(*arguments)
-
-
-def mha_varlen_bwd(*arguments: Tensor | float | str | None) -> None:
-    torch.ops.hip_ext.mha_varlen_bwd(*arguments)
+# They write dq, dk and dv, which they are given, and return softmax_d. The overload and not the op: there
+# is nothing to choose from.
+mha_bwd: Final[Callable[..., Tensor]] = torch.ops.hip_ext.mha_bwd.default
+mha_varlen_bwd: Final[Callable[..., Tensor]] = torch.ops.hip_ext.mha_varlen_bwd.default
 
 
 def check() -> None:

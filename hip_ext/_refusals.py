@@ -24,6 +24,11 @@ _ACCEPTED: Final[dict[str, object]] = {
 }
 
 
+def any_given(arguments: tuple[object, ...]) -> bool:
+    """Whether one of them is not None. The quick question of calls that refuse by name only then."""
+    return arguments.count(None) != len(arguments)
+
+
 def refuse_unsupported(function: str, **arguments: object) -> None:
     """Raises NotImplementedError for the first argument that is not at its default."""
     for name, value in arguments.items():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import torch
 
 from hip_ext import _library
-from hip_ext._refusals import refuse_unsupported, refuse_window
+from hip_ext._refusals import any_given, refuse_unsupported, refuse_window
 from hip_ext.streams import Stream, StreamKind, current_stream, use_stream
 
 if TYPE_CHECKING:
@@ -31,35 +31,40 @@ class Workspace(StrEnum):
         raise ValueError(f"workspace: {value!r}, expected 'sync', 'async' or 'device'")
 
 
-_NOTHING: Final = nullcontext()
 WorkspaceName = Literal["sync", "async", "device"]
 
+_SYNC: Final = _library.WORKSPACES["sync"]
 
-def _checked(workspace: Workspace, stream: Stream | None) -> Stream | None:
-    """The stream of a call; None: torch's current one, which a GPU's op finds faster by itself."""
-    if stream is None and _library.ON_GPU and workspace is not Workspace.SYNC:
+
+_NOTHING: Final = nullcontext()
+
+
+def _mode(workspace: Workspace | WorkspaceName) -> int:
+    """What the op takes for it."""
+    known = isinstance(workspace, str) and workspace in _library.WORKSPACES
+    return _library.WORKSPACES[workspace if known else Workspace(workspace)]
+
+
+def _handle(mode: int, stream: Stream | None) -> int | None:
+    """The stream for the op; None on a GPU, where the op finds torch's current one, and faster."""
+    if stream is None and _library.ON_GPU and mode != _SYNC:
         return None
     chosen = current_stream() if stream is None else stream
     if not isinstance(chosen, Stream):
         raise TypeError(f"stream: expected hip_ext.Stream or None, got {type(chosen).__name__}")
-    if workspace is Workspace.SYNC and chosen.kind is StreamKind.NON_BLOCKING:
+    if mode == _SYNC and chosen.kind is StreamKind.NON_BLOCKING:
         warnings.warn(
             "workspace='sync' copies on the null stream, which a non-blocking stream does not wait for, so "
             "that this call waits for the whole stream first; use 'async' or 'device'",
             RuntimeWarning,
             stacklevel=3,
         )
-    return None if stream is None and _library.ON_GPU else chosen
+    return None if _library.ON_GPU else chosen.handle
 
 
 def _on(stream: Stream | None) -> AbstractContextManager[object]:
     """What makes `stream` current for torch as well: a GPU's results have to be allocated for it."""
     return _NOTHING if stream is None or not _library.ON_GPU else use_stream(stream)
-
-
-def _handle(stream: Stream | None) -> int | None:
-    """The stream for the op, which on a GPU takes the current one."""
-    return None if stream is None or _library.ON_GPU else stream.handle
 
 
 def mha_bwd(  # noqa: PLR0917 (AITER's order)
@@ -95,29 +100,30 @@ def mha_bwd(  # noqa: PLR0917 (AITER's order)
     out and dout [batch, seqlen_q, heads_q, dv], softmax_lse [batch, heads_q, seqlen_q] in float32.
     Synchronize the stream before the host reads the results. Only workspace="sync" blocks the host.
     """
-    mode = Workspace(workspace)
-    refuse_unsupported(
-        "mha_bwd",
-        dropout_p=dropout_p,
-        dbias=dbias,
-        bias=bias,
-        alibi_slopes=alibi_slopes,
-        rng_state=rng_state,
-        gen=gen,
-        sink=sink,
-        d_sink=d_sink,
-    )
-    keys = k.shape[1] if k.dim() == 4 else 0  # the op says what is wrong with the shape
-    refuse_window("mha_bwd", window_size_left, window_size_right, causal=is_causal, max_seqlen_k=keys)
-    chosen = _checked(mode, stream)
-    with _on(chosen):
+    mode = _mode(workspace)
+    if dropout_p != 0.0 or any_given((dbias, bias, alibi_slopes, rng_state, gen, sink, d_sink)):
+        refuse_unsupported(
+            "mha_bwd",
+            dropout_p=dropout_p,
+            dbias=dbias,
+            bias=bias,
+            alibi_slopes=alibi_slopes,
+            rng_state=rng_state,
+            gen=gen,
+            sink=sink,
+            d_sink=d_sink,
+        )
+    if window_size_left >= 0 or window_size_right >= 0:
+        keys = k.shape[1] if k.dim() == 4 else 0  # the op says what is wrong with the shape
+        refuse_window("mha_bwd", window_size_left, window_size_right, causal=is_causal, max_seqlen_k=keys)
+    handle = _handle(mode, stream)
+    with _on(stream):
         dq = torch.empty_like(q) if dq is None else dq
         dk = torch.empty_like(k) if dk is None else dk
         dv = torch.empty_like(v) if dv is None else dv
-        softmax_d = torch.empty_like(softmax_lse)
-        _library.mha_bwd(
+        softmax_d = _library.mha_bwd(
             *(dout, q, k, v, out, softmax_lse, softmax_scale, is_causal, deterministic),
-            *(dq, dk, dv, softmax_d, mode.value, _handle(chosen)),
+            *(dq, dk, dv, mode, handle),
         )
     return dq, dk, dv, softmax_d
 
@@ -167,28 +173,31 @@ def mha_varlen_bwd(  # noqa: PLR0917 (AITER's order)
     async and device modes small when keys are padded.
     Synchronize the stream before the host reads the results. Only workspace="sync" blocks the host.
     """
-    mode = Workspace(workspace)
-    refuse_unsupported(
-        "mha_varlen_bwd",
-        dropout_p=dropout_p,
-        alibi_slopes=alibi_slopes,
-        rng_state=rng_state,
-        gen=gen,
-        sink=sink,
-        d_sink=d_sink,
-    )
-    refuse_window(
-        "mha_varlen_bwd", window_size_left, window_size_right, causal=is_causal, max_seqlen_k=max_seqlen_k
-    )
-    chosen = _checked(mode, stream)
-    with _on(chosen):
+    mode = _mode(workspace)
+    if dropout_p != 0.0 or any_given((alibi_slopes, rng_state, gen, sink, d_sink)):
+        refuse_unsupported(
+            "mha_varlen_bwd",
+            dropout_p=dropout_p,
+            alibi_slopes=alibi_slopes,
+            rng_state=rng_state,
+            gen=gen,
+            sink=sink,
+            d_sink=d_sink,
+        )
+    if window_size_left >= 0 or window_size_right >= 0:
+        refuse_window(
+            *("mha_varlen_bwd", window_size_left, window_size_right),
+            causal=is_causal,
+            max_seqlen_k=max_seqlen_k,
+        )
+    handle = _handle(mode, stream)
+    with _on(stream):
         dq = torch.empty_like(q) if dq is None else dq
         dk = torch.empty_like(k) if dk is None else dk
         dv = torch.empty_like(v) if dv is None else dv
-        softmax_d = torch.empty_like(softmax_lse)
-        _library.mha_varlen_bwd(
+        softmax_d = _library.mha_varlen_bwd(
             *(dout, q, k, v, out, softmax_lse, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k),
-            *(softmax_scale, zero_tensors, is_causal, deterministic, dq, dk, dv, softmax_d),
-            *(cu_seqlens_q_padded, cu_seqlens_k_padded, max_seqlen_k_padded, mode.value, _handle(chosen)),
+            *(softmax_scale, zero_tensors, is_causal, deterministic, dq, dk, dv),
+            *(cu_seqlens_q_padded, cu_seqlens_k_padded, max_seqlen_k_padded, mode, handle),
         )
-    return dq, dk, dv, softmax_d.expand(cu_seqlens_q.numel() - 1, -1, -1)
+    return dq, dk, dv, softmax_d

@@ -49,15 +49,16 @@ void finish(CallPieces* pieces) noexcept {
 
 CallMemory::CallMemory() : pieces_(new CallPieces, finish) {}
 
-void CallMemory::keep(const void* memory, size_t bytes, std::shared_ptr<void> owner) {
-  keep(std::move(owner));
+void CallMemory::keep(std::shared_ptr<void> owner) { pieces_->owners.push_back(std::move(owner)); }
+
+void CallMemory::keep_arguments(std::shared_ptr<void> tensors) { keep(std::move(tensors)); }
+
+void CallMemory::declare(const void* memory, size_t bytes) {
   if (bytes == 0) return;
   pieces_->ranges.reserve(pieces_->ranges.size() + 1);
   GPU_CHECK(hip_host::register_device_memory(memory, bytes));
   pieces_->ranges.push_back({memory, bytes});
 }
-
-void CallMemory::keep(std::shared_ptr<void> owner) { pieces_->owners.push_back(std::move(owner)); }
 
 void CallMemory::keep_for_graph(std::shared_ptr<void> block) { keep(std::move(block)); }
 

@@ -25,11 +25,15 @@ class CallMemory {
   CallMemory(const CallMemory&) = delete;
   CallMemory& operator=(const CallMemory&) = delete;
 
-  // From now on [memory, memory + bytes) is device memory for the runtime, and `owner` lives.
-  void keep(const void* memory, size_t bytes, std::shared_ptr<void> owner);
-
-  // Just keeps it alive.
+  // Keeps it alive.
   void keep(std::shared_ptr<void> owner);
+
+  // The caller's tensors; a GPU's caller keeps them long enough.
+  void keep_arguments(std::shared_ptr<void> tensors);
+
+  // From now on [memory, memory + bytes) is device memory for the runtime, which has to know that
+  // of what it copies or fills; kernels take any pointer. A GPU's runtime knows by itself.
+  void declare(const void* memory, size_t bytes);
 
   // A pinned block of a captured graph: kept until the graph is destroyed.
   void keep_for_graph(std::shared_ptr<void> block);

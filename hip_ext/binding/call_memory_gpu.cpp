@@ -29,9 +29,11 @@ void give_to_graph(hipGraph_t graph, std::shared_ptr<void> block) noexcept {
 
 CallMemory::CallMemory() : pieces_(std::make_shared<CallPieces>()) {}
 
-void CallMemory::keep(const void*, size_t, std::shared_ptr<void> owner) { keep(std::move(owner)); }
-
 void CallMemory::keep(std::shared_ptr<void> owner) { pieces_->owners.push_back(std::move(owner)); }
+
+void CallMemory::keep_arguments(std::shared_ptr<void>) {}
+
+void CallMemory::declare(const void*, size_t) {}
 
 void CallMemory::keep_for_graph(std::shared_ptr<void> block) {
   pieces_->for_graph.push_back(std::move(block));

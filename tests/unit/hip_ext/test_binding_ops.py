@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import hip_ext
+from hip_ext._library import WORKSPACES
 from hip_ext.forward import batch_forward, varlen_forward
 from hip_ext.tests.problems import Shape, batch_problem, varlen_problem
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch import Tensor
 
-# torch's CPU ops know no stream, so opcheck reads results while the op may still write them. The
-# deterministic op gets its own results as outputs: whenever they are read, they are the same.
 SHAPE = Shape(4, 2, 16, 16, torch.bfloat16, causal=True)
 
 
@@ -27,7 +29,7 @@ def batch_arguments() -> tuple[Tensor | float | str | None, ...]:
     out, lse = batch_forward(q, k, v, scale=0.25, causal=True)
     results = hip_ext.mha_bwd(dout, q, k, v, out, lse, 0.0, 0.25, True, -1, -1, True)
     hip_ext.synchronize()
-    return (dout, q, k, v, out, lse, 0.25, True, True, *results, "device", None)
+    return (dout, q, k, v, out, lse, 0.25, True, True, *results[:3], WORKSPACES["device"], None)
 
 
 def varlen_arguments() -> tuple[Tensor | float | str | None, ...]:
@@ -37,31 +39,49 @@ def varlen_arguments() -> tuple[Tensor | float | str | None, ...]:
     b = problem.borders
     assert b is not None
     out, lse = varlen_forward(q, k, v, b, scale=0.25, causal=True)
-    dq, dk, dv, softmax_d = hip_ext.mha_varlen_bwd(
+    dq, dk, dv, _ = hip_ext.mha_varlen_bwd(
         *(dout, q, k, v, out, lse, b.cu_seqlens_q, b.cu_seqlens_k, 5, 7, 0.0, 0.25, False, True, -1, -1, True)
     )
     hip_ext.synchronize()
     return (
         *(dout, q, k, v, out, lse, b.cu_seqlens_q, b.cu_seqlens_k, 5, 7, 0.25, False, True, True),
-        *(dq, dk, dv, softmax_d[0].clone(), None, None, None, "device", None),
+        *(dq, dk, dv, None, None, None, WORKSPACES["device"], None),
     )
 
 
+class Waiting(TorchDispatchMode):
+    """Waits behind every op: torch's CPU ops know no stream, and opcheck reads what an op may still write."""
+
+    supports_higher_order_operators = True
+
+    def __torch_dispatch__(
+        self,
+        op: Callable[..., object],
+        types: Any,
+        arguments: tuple[object, ...] = (),
+        names: Any = None,
+    ) -> object:
+        result = op(*arguments, **(names or {}))
+        hip_ext.synchronize()
+        return result
+
+
 def test_opcheck_passes_for_mha_bwd() -> None:
-    torch.library.opcheck(torch.ops.hip_ext.mha_bwd.default, batch_arguments())
-    hip_ext.synchronize()
+    with Waiting():
+        torch.library.opcheck(torch.ops.hip_ext.mha_bwd.default, batch_arguments())
 
 
 def test_opcheck_passes_for_mha_varlen_bwd() -> None:
-    torch.library.opcheck(torch.ops.hip_ext.mha_varlen_bwd.default, varlen_arguments())
-    hip_ext.synchronize()
+    with Waiting():
+        torch.library.opcheck(torch.ops.hip_ext.mha_varlen_bwd.default, varlen_arguments())
 
 
 def test_the_schemas_say_what_is_written() -> None:
     for op in (torch.ops.hip_ext.mha_bwd.default, torch.ops.hip_ext.mha_varlen_bwd.default):
         written = [argument.name for argument in op._schema.arguments if argument.is_write]
-        assert written == ["dq", "dk", "dv", "softmax_d"]
-        assert op._schema.returns == []
+        assert written == ["dq", "dk", "dv"]
+        assert [str(returned.type) for returned in op._schema.returns] == ["Tensor"]
+        assert not any(returned.alias_info for returned in op._schema.returns)
 
 
 def test_meta_tensors_give_shapes_without_running() -> None:
@@ -69,6 +89,16 @@ def test_meta_tensors_give_shapes_without_running() -> None:
     results = hip_ext.mha_bwd(*tensors[:6], 0.0, 0.25, True, -1, -1, True)
     assert [list(t.shape) for t in results] == [[2, 5, 4, 16], [2, 7, 2, 16], [2, 7, 2, 16], [2, 4, 5]]
     assert all(t.is_meta for t in results)
+
+
+def test_meta_tensors_give_the_strides_of_the_op() -> None:
+    given = varlen_arguments()
+    found = hip_ext._library.mha_varlen_bwd(*given)
+    hip_ext.synchronize()
+    meta = [a.to("meta") if isinstance(a, torch.Tensor) else a for a in given]
+    fake = hip_ext._library.mha_varlen_bwd(*meta)
+    assert (fake.shape, fake.stride()) == (found.shape, found.stride())
+    assert found.stride(0) == 0  # every batch index shows the same rows
 
 
 def test_public_names_are_sorted_and_there() -> None:
