@@ -35,8 +35,8 @@ class LateGaps:
 
     device: int | None
     name: str | None
-    """The innermost op, frame or range of the launching thread that covers at least half of each gap, names
-    that differ only by numbers taken together; None: the trace names nothing there."""
+    """The innermost op, frame or range of the launching thread that covers at least half of each gap; names
+    that differ only by numbers count as one, with * for these; None: the trace names nothing there."""
     is_landmark: bool
     is_long: bool
     """Whether these are gaps of at least LONG_GAP_NS, or of a landmark; the others lie between launches that
@@ -106,7 +106,7 @@ def _grouped(context: Context, gaps: _Gaps, pairs: _Pairs, chosen: Ints, marked:
         pair, device = int(chosen[first]), int(gaps.device[first])
         yield LateGaps(
             device=None if device == ABSENT_DEVICE else device,
-            name=context.trace.name_of(int(pairs.row[pair])) if pair >= 0 else None,
+            name=_common_name(context, pairs.row[chosen[members]]) if pair >= 0 else None,
             is_landmark=bool(marked[first]),
             is_long=bool(is_long[first]),
             gaps=members.size,
@@ -198,6 +198,13 @@ def _matching(context: Context, rows: Rows, pattern: re.Pattern[str]) -> Mask:
     names = context.trace.names
     matches = np.array([code >= 0 and pattern.search(names[code]) is not None for code in codes.tolist()])
     return np.asarray(matches[which])
+
+
+def _common_name(context: Context, rows: Rows) -> str:
+    """The name of rows whose names are alike, with * for the numbers where these differ."""
+    codes = np.unique(context.trace.name[rows])
+    name = context.trace.name_of(int(rows[0]))
+    return name if codes.size == 1 else alike(name)
 
 
 def _alike_codes(context: Context, rows: Rows) -> tuple[Ints, list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from overlap_lab.metrics.python_frames import frame_in
 from overlap_lab.render.costly_waits import CostlyWait
 from overlap_lab.render.costs import Cost, Costs
 from overlap_lab.render.names import printable
@@ -67,12 +68,16 @@ def where_words(cost: Cost) -> str:
         return printable(and_more([f"{name} {format_ns(ns)}" for name, ns in cost.names]))
     if cost.late.is_long:
         others = [f"{name} {format_ns(ns)}" for name, ns in cost.names] if len(cost.names) > 1 else []
-        return printable(
-            "; ".join(
-                [*([cost.late.line] if cost.late.line else []), *([and_more(others)] if others else [])]
-            )
-        )
+        told = (_line_of(cost), and_more(others))
+        return printable("; ".join(part for part in told if part))
     return printable(and_more([f"{name} {format_ns(ns)}" for name, ns in cost.names], shown=3))
+
+
+def _line_of(cost: Cost) -> str:
+    """The line around a group of gaps, unless its name is that line."""
+    line = cost.late.line if cost.late is not None else None
+    named = frame_in(cost.names[0][0]) if cost.names else None
+    return line if line and str(named) != line else ""
 
 
 def and_more(names: Sequence[str], *, shown: int = 2) -> str:

@@ -136,12 +136,24 @@ def _wait_sentences(report: Report, costs: Costs) -> Iterator[str]:
     if not waits:
         yield "No call waited for the device before the end."
     elif len(waits) == 1 and waits[0] is costs.found[0] and waits[0].idle_ns:
-        yield f"The same waits blocked the host for {format_ns(before)} before the end."
+        yield f"The same waits blocked the host for {_blocked_words(before, waits, costs)} before the end."
     elif not costs.waits_ns:
-        yield f"Waits cost no device time; they blocked the host for {format_ns(before)} before the end."
+        blocked = _blocked_words(before, waits, costs)
+        yield f"Waits cost no device time; they blocked the host for {blocked} before the end."
     else:
         only = "only " if costs.waits_ns < _FEW * costs.found[0].idle_ns else ""
         yield (
             f"Waits cost {only}{format_ns(costs.waits_ns)}, {share_words(costs.waits_ns, costs)}"
-            f" ({CAUSE_WORDS[Cause.DRAIN]}), and blocked the host for {format_ns(before)} before the end."
+            f" ({CAUSE_WORDS[Cause.DRAIN]}), and blocked the host for {_blocked_words(before, waits, costs)} "
+            "before the end."
         )
+
+
+def _blocked_words(ns: int, waits: Sequence[Cost], costs: Costs) -> str:
+    """Time blocked, with its share of the window where that is one thread's beside one device."""
+    threads = {name for one in waits if one.wait is not None for name, _ in one.wait.threads}
+    if len(threads) > 1:
+        return f"{format_ns(ns)}, summed over {len(threads)} threads,"
+    if costs.devices > 1:
+        return format_ns(ns)
+    return f"{format_ns(ns)} ({percent(ns, costs.window_ns)} of the window's length)"

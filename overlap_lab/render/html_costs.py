@@ -17,6 +17,7 @@ from overlap_lab.render.cost_words import (
 )
 from overlap_lab.render.costs import Cost, Costs
 from overlap_lab.render.html_parts import element, sentence, text
+from overlap_lab.render.values import percent
 from overlap_lab.schema import Kind
 from overlap_lab.units import format_ns
 
@@ -48,6 +49,9 @@ def _row(one: Cost, costs: Costs, zero_ns: int) -> str:
     share = element("div", sentence(share_words(one.idle_ns, costs)), class_="soft") if one.idle_ns else ""
     blocked = one.wait.blocked_ns - one.wait.final_ns if one.wait else None
     said = "" if blocked is None else sentence(format_ns(blocked))
+    if blocked and costs.devices == 1:
+        of = f"{percent(blocked, costs.window_ns)} of the window's length"
+        said += element("div", sentence(of), class_="soft")
     return element(
         "tr",
         element("td", *_what(one, costs, zero_ns)),

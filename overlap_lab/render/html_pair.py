@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from overlap_lab.compare import Comparison, Explanation, Verdict
@@ -30,7 +31,7 @@ def change_cards(comparisons: Sequence[tuple[str, Comparison]], sides: Sequence[
     """A card for each comparison; with two traces also their numbers and the difference."""
     only = len(comparisons) == 1 and len(sides) == 2
     cards = (_card(heading, one, sides if only else ()) for heading, one in comparisons)
-    return element("div", *cards, class_="cards changes") if comparisons else ""
+    return element("div", *cards, class_="cards pair" if only else "cards changes") if comparisons else ""
 
 
 def _card(heading: str, comparison: Comparison, sides: Sequence[Glance]) -> str:
@@ -50,10 +51,24 @@ def _judgement(comparison: Comparison) -> str:
     """Good for a faster candidate, bad for a slower one; nothing where that is not sure."""
     if comparison.headline is not None:
         return {Verdict.BETTER: "good", Verdict.WORSE: "bad"}.get(comparison.headline.verdict, "")
+    if _doubt(comparison):
+        return ""
     changes = [_change(one) for one in comparison.explanations]
     if changes and all(change <= -_NOTABLE for change in changes):
         return "good"
     return "bad" if any(change >= _NOTABLE for change in changes) else ""
+
+
+def _doubt(comparison: Comparison) -> str:
+    """Why the two runs do not say which is faster; empty where nothing speaks against them."""
+    noted = (note for note in comparison.notes if note.startswith(Verdict.UNDECIDED.upper()))
+    windows = (one for one in comparison.differences if one.tag == "device/window" and one.baseline)
+    unlike = (
+        f"{Verdict.INCOMPARABLE.upper()}: {one.reason}"
+        for one in windows
+        if one.verdict is Verdict.INCOMPARABLE
+    )
+    return next(chain(noted, unlike), "")
 
 
 def _change(explanation: Explanation) -> float:
@@ -63,6 +78,8 @@ def _change(explanation: Explanation) -> float:
 def _sentences(comparison: Comparison) -> Iterator[str]:
     if comparison.headline is not None:
         yield headline_words(comparison)
+    elif _doubt(comparison):
+        yield f"{_doubt(comparison)}."
     for one in comparison.explanations[:_MOST_PARTS]:
         where = "".join(f"{key} {number}: " for key, number in one.scope.items())
         if comparison.headline is None:

@@ -43,6 +43,8 @@ class IdleRule:
     least_share: float = 0.01
     names: str = ""
     """Pattern that a name around it must contain."""
+    innermost: str = ""
+    """Pattern that the innermost of them must contain."""
     is_long: bool | None = None
     is_named: bool | None = None
     """Whether anything that covers it has a name."""
@@ -55,6 +57,7 @@ class IdleRule:
                 idle.cause is self.cause,
                 idle.share >= self.least_share,
                 not self.names or any(re.search(self.names, name) for name in idle.around),
+                not self.innermost or bool(idle.around and re.search(self.innermost, idle.around[-1])),
                 self.is_long in (None, idle.is_long),
                 self.is_named in (None, bool(idle.around)),
                 self.has_line in (None, idle.line is not None),
@@ -135,9 +138,17 @@ IDLE_RULES: Final = (
         is_long=False,
     ),
     IdleRule(
+        "only_the_step",
+        Cause.HOST_LATE,
+        "Nothing but the step covers these gaps: Python between the ops, or work that was not recorded. "
+        "Record Python frames (with_stack=True) or ranges of your own to see which.",
+        innermost=r"(?i)^(?:profiler)?step\b|^ProfilerStep#|\b(?:iteration|epoch)\b",
+        is_long=True,
+    ),
+    IdleRule(
         "own_line",
         Cause.HOST_LATE,
-        "Your own code keeps the launching thread busy here while the device stands idle. Do it in another "
+        "Python code keeps the launching thread busy here while the device stands idle. Do it in another "
         "thread or process, before the loop, or after the next launches.",
         is_named=True,
         has_line=True,

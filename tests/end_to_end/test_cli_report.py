@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 
 from tests.end_to_end.command import overlap_lab
@@ -18,7 +19,7 @@ def test_one_trace_makes_a_page_with_its_verdict_and_says_so(tmp_path: Path) -> 
     title, sentences = said.split(": ", 1)
     assert title == "trace.json"
     assert sentences.startswith("Device 0 NVIDIA H200 stood idle for 60.0 us, 28.6 % of its 210 us window. ")
-    plain = page.replace("<wbr>", "").replace("\u00a0", " ")
+    plain = html.unescape(page.replace("<wbr>", "")).replace("\u00a0", " ")
     assert all(f"<p>{one}" in plain or f'<p class="said">{one}' in plain for one in sentences.split(". "))
     assert "What costs device time, and what to do" in page
     assert "What changed" not in page
