@@ -15,7 +15,7 @@ from overlap_lab.metrics.overlap import overlap
 from overlap_lab.metrics.places import relative_start_ns
 from overlap_lab.metrics.tables import table
 from overlap_lab.report import Cell, Table
-from overlap_lab.schema import ABSENT_DEVICE, Kind
+from overlap_lab.schema import ABSENT_DEVICE, EARLIEST_NS, LATEST_NS, Kind
 
 __all__ = ["range_windows", "step_windows", "steps_table"]
 
@@ -62,10 +62,15 @@ def _series(name: str) -> str:
 
 
 def steps_table(context: Context) -> Table:
-    """One row for each step and device, clipped at the step's edges."""
+    """One row for each step and device, clipped at the edges of the step and of the window, if there is one;
+    steps outside of it are left out."""
     zero = relative_start_ns(context)
+    first, last = context.window or (EARLIEST_NS, LATEST_NS)
     rows: list[Sequence[Cell]] = []
-    for name, window in step_windows(context):
+    for name, (start, end) in step_windows(context):
+        window = max(start, first), min(end, last)
+        if window[0] >= window[1]:
+            continue
         inside = context.within(window)
         for device in context.devices:
             idle, drains = device_idle(inside, device), device_drains(inside, device)

@@ -15,6 +15,7 @@ from overlap_lab.render.verdict import device_lines
 from overlap_lab.schema import ABSENT, Api, Kind
 from overlap_lab.trace import Source, Trace
 from tests.timeline import timeline
+from tests.unit.compare.stepped import steps_of
 from tests.unit.test_link import kernel, launch, rows
 
 ALL_TAGS = {*HOST_TAGS, *DEVICE_TAGS, *STREAM_TAGS, *QUALITY_TAGS}
@@ -27,6 +28,19 @@ TWO_DEVICES = """
     device 0 stream 0 |..K1K....
     device 1 stream 0 |....K2KK.
     """
+
+
+def test_steps_are_those_of_the_window_and_end_where_it_ends() -> None:
+    trace = steps_of([10, 10, 10])
+    whole, clipped = (
+        records(analyze(trace, window=window, steps=True).tables["steps"])
+        for window in (None, (4_000, 15_000))
+    )
+    assert [row["window"] for row in whole] == [10_000] * 3
+    assert [(row["step"], row["start"], row["end"], row["busy"]) for row in clipped] == [
+        ("step #0", 4_000, 10_000, 4_000),
+        ("step #1", 10_000, 15_000, 4_000),
+    ]
 
 
 @pytest.mark.parametrize(
