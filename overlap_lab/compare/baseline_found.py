@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from overlap_lab.compare.baseline import TRACE, Baseline, StoredRun
 from overlap_lab.compare.baseline_check import held_against, incomparable
@@ -16,7 +17,9 @@ from overlap_lab.compare.samples import Run, run_of
 from overlap_lab.errors import UsageError
 from overlap_lab.trace import Trace
 
-__all__ = ["Fitting", "check_baseline", "check_fitting", "fitting"]
+__all__ = ["Fitting", "check_baseline", "check_fitting", "fitting", "no_entry"]
+
+_SHOWN: Final = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +51,7 @@ def check_baseline(
     machine = machine_of(runs[0].report.source)
     found = fitting(named, machine, entry, force_comparable=force_comparable)
     if found is None:
-        raise UsageError(_no_entry(named, entry))
+        raise UsageError(no_entry(named, entry))
     unlike = [] if force_comparable else differences_of_programs(runs)
     if unlike:
         found = replace(found, runs=(), reason="; ".join(unlike))
@@ -108,9 +111,12 @@ def _of_other_machine(
     return Fitting(saved, baseline, runs, reason)
 
 
-def _no_entry(named: Sequence[Saved], entry: str) -> str:
+def no_entry(named: Sequence[Saved], entry: str) -> str:
+    """Why none of these baselines can be compared with, and what to do."""
     first = named[0]
-    there = ", ".join(list(first.read().entries)[:4])
+    entries = list(first.read().entries)
+    more = f" and {len(entries) - _SHOWN:,} more" if len(entries) > _SHOWN else ""
+    there = ", ".join(entries[:_SHOWN]) + more
     if entry == TRACE:
         return (
             f"baseline {first} holds tests ({there}), not a trace: name one with --entry TEST, or save one "

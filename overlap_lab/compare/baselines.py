@@ -7,7 +7,7 @@ from pathlib import Path
 
 from overlap_lab.compare.baseline import TRACE, StoredRun, baseline_of
 from overlap_lab.compare.baseline_commit import commit_of
-from overlap_lab.compare.baseline_found import fitting
+from overlap_lab.compare.baseline_found import fitting, no_entry
 from overlap_lab.compare.baseline_machine import machine_of
 from overlap_lab.compare.baseline_store import STORE, named, nowhere, save
 from overlap_lab.compare.samples import run_of
@@ -36,18 +36,21 @@ def save_baseline(
     return save(Path(store), made).path
 
 
-def find_baseline(name: str, like: Trace, *, store: str | Path = STORE) -> tuple[StoredRun, ...]:
+def find_baseline(
+    name: str, like: Trace, *, store: str | Path = STORE, entry: str = TRACE
+) -> tuple[StoredRun, ...]:
     """The runs stored under a name, a tag or a number on the kind of machine that this trace is of; a side
     for `overlap_lab.compare`.
 
+    They are those that were saved from traces, or with the node id of a test as `entry` those of that test.
     Raises UsageError where there are none, and BrokenBaseline where a file cannot be read.
     """
     found = named(Path(store), name)
     if not found:
         raise nowhere(Path(store), name)
-    best = fitting(found, machine_of(run_of(like).report.source), TRACE)
+    best = fitting(found, machine_of(run_of(like).report.source), entry)
     if best is None:
-        raise UsageError(f"{store}: what is called {name!r} was saved from tests, not from traces")
+        raise UsageError(no_entry(found, entry))
     if not best.runs:
         raise UsageError(best.reason)
     return best.runs

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 import overlap_lab
-from overlap_lab.compare.baseline import Baseline, baseline_of
+from overlap_lab.compare.baseline import Baseline, baseline_of, made_now, runs_to_store
 from overlap_lab.compare.baseline_json import baseline_from_json, baseline_to_json
+from overlap_lab.compare.baseline_machine import machine_of
 from overlap_lab.compare.baseline_store import Saved, check_name, named, save, saved_in
 from overlap_lab.compare.comparison import Verdict
+from overlap_lab.compare.samples import run_of
 from overlap_lab.errors import BrokenBaseline, UsageError
 from overlap_lab.trace import Trace
 from tests.unit.compare.stepped import steps_of
@@ -44,6 +46,18 @@ def test_what_is_not_there_says_so(tmp_path: Path) -> None:
     overlap_lab.save_baseline("main", trace("other"), store=tmp_path)
     with pytest.raises(UsageError, match="another kind of machine: the CPUs differ: other against one"):
         overlap_lab.find_baseline("main", trace(), store=tmp_path)
+
+
+def test_what_tests_recorded_is_found_by_its_node_id(tmp_path: Path) -> None:
+    tests = {f"t.py::{letter}": runs_to_store([trace()]) for letter in "abcdef"}
+    save(tmp_path, made_now("main", machine_of(run_of(trace()).report.source), tests))
+    found = overlap_lab.find_baseline("main", trace(), store=tmp_path, entry="t.py::e")
+    assert overlap_lab.compare(found, trace()).verdict is Verdict.SAME
+    there = r"t.py::a, t.py::b, t.py::c, t.py::d and 2 more"
+    with pytest.raises(UsageError, match=rf"holds tests \({there}\), not a trace"):
+        overlap_lab.find_baseline("main", trace(), store=tmp_path)
+    with pytest.raises(UsageError, match=f"has nothing about t.py::g; it has {there}"):
+        overlap_lab.find_baseline("main", trace(), store=tmp_path, entry="t.py::g")
 
 
 def test_a_name_comes_before_a_tag_and_a_tag_before_a_number(tmp_path: Path) -> None:
