@@ -84,7 +84,9 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
     )
     add_store_argument(parser)
     parser.add_argument(
-        "--force-comparable", action="store_true", help="compare with another machine's baseline all the same"
+        "--force-comparable",
+        action="store_true",
+        help="compare with another machine's baseline, or traces of several programs",
     )
     parser.add_argument(
         "--strict", action="store_true", help="exit with 1 where a rule is UNDECIDED or INCOMPARABLE as well"

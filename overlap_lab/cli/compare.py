@@ -52,7 +52,7 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
         "--confidence", type=float, default=95.0, help="of intervals and tests, in %% (default %(default)g)"
     )
     parser.add_argument(
-        "--force-comparable", action="store_true", help="compare across machines, drivers and tools"
+        "--force-comparable", action="store_true", help="compare across machines, drivers, tools and programs"
     )
     parser.add_argument("--full", action="store_true", help="list also what is the same on both sides")
     parser.add_argument(

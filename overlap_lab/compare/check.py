@@ -163,7 +163,7 @@ def _names(rule: Rule, run: MeasuredRun) -> list[str]:
     if rule.per is Per.STEP:
         called = [name for name, _ in step_windows(run.context)]
     else:
-        called = [f"number {at}" for at in range(1, values.size + 1)]
+        called = [f"instance {at}" for at in range(1, values.size + 1)]
     return [name for name, value in zip(called, values.tolist(), strict=True) if np.isfinite(value)]
 
 

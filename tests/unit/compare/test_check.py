@@ -96,7 +96,7 @@ def test_a_count_per_step_says_which_one_it_shows() -> None:
     assert (kept.value, kept.statistic) == (0, "median")
     assert found_words(kept) == "median 0 of 3"
     [ranged] = held(trace, 'drain/count = 0 in range "step *"')
-    assert ranged.where == "number 1"
+    assert ranged.where == "instance 1"
     both = check(
         [timeline("host   1 |L.SSSSS\nstream 0 |.KKKK.."), trace], Budget((parse_rule("drain/count = 0"),))
     )

@@ -44,6 +44,32 @@ def test_it_says_how_the_value_breaks_the_limit(rule: str, value: float, said: s
     assert first_line(broken(rule, value)) == said
 
 
+@pytest.mark.parametrize(
+    ("rule", "value", "more", "said"),
+    [
+        (
+            "drain/count per step = 0",
+            3,
+            {"statistic": "worst", "where": "step #7"},
+            "drain/count per step worst 3 (step #7) > 0",
+        ),
+        (
+            "host/blocked per wait < 50us",
+            60_000,
+            {"statistic": "median"},
+            "host/blocked per wait median 60.0 us >= 50.0us",
+        ),
+    ],
+)
+def test_it_says_which_of_several_values_it_is(rule: str, value: float, more: Any, said: str) -> None:
+    assert first_line(broken(rule, value, **more)) == said
+
+
+def test_it_says_of_how_many_places_it_names_the_costliest() -> None:
+    one = broken("drain/count = 0", 23, culprits=(WAIT,), places=9)
+    assert first_line(one) == "drain/count 23 > 0: hipMemcpy at test_step.py:19, the costliest of 9 places"
+
+
 def test_a_median_that_keeps_the_limit_is_not_said_to_break_it() -> None:
     assert first_line(broken('drain/count <= 1 in range "a"', 1, reason="one has 3")).startswith(
         'drain/count <= 1 in range "a": 1'
