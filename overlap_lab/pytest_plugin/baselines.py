@@ -32,7 +32,7 @@ from overlap_lab.render.names import printable
 if TYPE_CHECKING:
     from overlap_lab.pytest_plugin.fixture import Overlap
 
-__all__ = ["DEFAULT_NAME", "NAME", "Baselines"]
+__all__ = ["DEFAULT_NAME", "NAME", "Baselines", "summary_line"]
 
 NAME: Final = "overlap_baselines"
 """Under which pytest knows this part of the plugin."""
@@ -108,7 +108,7 @@ class Baselines:
             return
         none = Check(runs[0].report.source, ())
         check = check_fitting(none, runs, found, self._rules, force_comparable=self._force)
-        item.stash[_WORDS] = _summary(item.nodeid, check, fails=bool(self._rules))
+        item.stash[_WORDS] = summary_line(item.nodeid, check, fails=bool(self._rules))
         if self._rules:
             overlap.judge_baseline(check)
 
@@ -173,8 +173,11 @@ def _by_machine(texts: Any, name: str, commit: str) -> list[Baseline]:
     return [made_now(name, machine, entries, commit=commit) for machine, entries in machines.values()]
 
 
-def _summary(nodeid: str, check: Check, *, fails: bool) -> str:
-    """`fails`: the run has rules of its own, so that what is broken fails the test."""
+def summary_line(nodeid: str, check: Check, *, fails: bool) -> str:
+    """What a test came to beside its baseline, in a line of the run's summary.
+
+    `fails`: the run has rules of its own, so that what is broken fails the test.
+    """
     telling = [one for one in check.checked if one.outcome is not Outcome.FINE]
     found = "; ".join(f"{one.rule}: {found_words(one)}" for one in telling)
     comparison = check.compared.comparison if check.compared else None
