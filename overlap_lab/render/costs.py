@@ -73,7 +73,7 @@ class Costs:
 def costs_of(report: Report, context: Context | None) -> Costs:
     """The costs in order: idle time, then time blocked; without a context late hosts stay one entry.
 
-    The idle times sum to the idle time of all devices, but for what is left out as too small to tell.
+    The idle times sum to the idle time of all devices, where its causes are known.
     """
     numbers = Numbers(report)
     scopes = numbers.devices()
@@ -83,13 +83,15 @@ def costs_of(report: Report, context: Context | None) -> Costs:
     window = sum(numbers.count("device/window", scope) for scope in scopes)
     waits = costly_waits(report, context, most=_ALL)
     final_ns = sum(one.final_ns for one in waits)
-    others = _with_context(context) if context is not None else _bare(by_cause)
+    are_known = any(by_cause.values())  # without host records nobody knows them
+    others = _with_context(context) if context is not None and are_known else _bare(by_cause)
     told = [_advised(cost, window) for cost in others]
     found = sorted(
         (*(_of_wait(one) for one in waits if one.waits), *told),
         key=lambda one: (-one.idle_ns, -(one.wait.blocked_ns if one.wait else 0), one.cause),
     )
-    return Costs(tuple(found), sum(by_cause.values()), window, len(scopes), final_ns, by_cause)
+    idle = sum(numbers.count("device/idle", scope) for scope in scopes)
+    return Costs(tuple(found), idle, window, len(scopes), final_ns, by_cause)
 
 
 def _of_wait(wait: CostlyWait) -> Cost:

@@ -61,6 +61,9 @@ def _idle_sentences(report: Report, numbers: Numbers, costs: Costs) -> Iterator[
         return
     if len(scopes) == 1:
         name = device_name(report, scopes[0].get("device"))
+        if not costs.idle_ns:
+            yield f"{name[:1].upper()}{name[1:]} was busy for all of its {format_ns(costs.window_ns)} window."
+            return
         share = f"{percent(costs.idle_ns, costs.window_ns)} of its {format_ns(costs.window_ns)} window"
         yield f"{name[:1].upper()}{name[1:]} stood idle for {format_ns(costs.idle_ns)}, {share}."
         return
@@ -113,6 +116,8 @@ def _phrase(cost: Cost) -> str:
         return f"{count} in {title} ({kind_of(cost)}){around}{then}"
     if cost.cause is not Cause.HOST_LATE or cost.late is None:
         return _stood_idle(cost, title)
+    if cost.late.is_long and not cost.names:
+        return "the host launched late, and the trace does not name what it did"
     if cost.late.is_long:
         return f"the host launched late while it was in {title}"
     mostly = f", most of it in {printable(cost.names[0][0])}" if _is_most(cost) else ""
@@ -136,7 +141,8 @@ def _wait_sentences(report: Report, costs: Costs) -> Iterator[str]:
     if not waits:
         yield "No call waited for the device before the end."
     elif len(waits) == 1 and waits[0] is costs.found[0] and waits[0].idle_ns:
-        yield f"The same waits blocked the host for {_blocked_words(before, waits, costs)} before the end."
+        same = "That wait" if waits[0].gaps == 1 else "These waits"
+        yield f"{same} blocked the host for {_blocked_words(before, waits, costs)} before the end."
     elif not costs.waits_ns:
         blocked = _blocked_words(before, waits, costs)
         yield f"Waits cost no device time; they blocked the host for {blocked} before the end."
@@ -154,6 +160,6 @@ def _blocked_words(ns: int, waits: Sequence[Cost], costs: Costs) -> str:
     threads = {name for one in waits if one.wait is not None for name, _ in one.wait.threads}
     if len(threads) > 1:
         return f"{format_ns(ns)}, summed over {len(threads)} threads,"
-    if costs.devices > 1:
+    if costs.devices > 1 or ns > costs.window_ns:
         return format_ns(ns)
     return f"{format_ns(ns)} ({percent(ns, costs.window_ns)} of the window's length)"

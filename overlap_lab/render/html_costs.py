@@ -37,7 +37,10 @@ def cost_list(name: str, costs: Costs, context: Context, *, zero_ns: int, headed
     """
     heading = element("h3", sentence(name)) if headed else ""
     if not costs.found:
-        return heading + element("p", "No device stood idle, and no call waited.", class_="soft")
+        words = "No device stood idle, and no call waited."
+        if costs.idle_ns:
+            words = "Why the devices stood idle cannot be told: the trace has no host records."
+        return heading + element("p", words, class_="soft")
     head = (element("th", text(word), class_=kind, scope="col") for word, kind in _HEADS)
     rows = (_row(one, costs, zero_ns) for one in costs.found[:_MOST])
     whole = element("table", element("thead", element("tr", *head)), element("tbody", *rows), class_="act")
@@ -49,7 +52,7 @@ def _row(one: Cost, costs: Costs, zero_ns: int) -> str:
     share = element("div", sentence(share_words(one.idle_ns, costs)), class_="soft") if one.idle_ns else ""
     blocked = one.wait.blocked_ns - one.wait.final_ns if one.wait else None
     said = "" if blocked is None else sentence(format_ns(blocked))
-    if blocked and costs.devices == 1:
+    if blocked and costs.devices == 1 and blocked <= costs.window_ns:
         of = f"{percent(blocked, costs.window_ns)} of the window's length"
         said += element("div", sentence(of), class_="soft")
     return element(

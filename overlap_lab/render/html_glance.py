@@ -17,6 +17,7 @@ from overlap_lab.render.numbers import Numbers, blocked_split
 from overlap_lab.render.terms import CAUSE_WORDS
 from overlap_lab.render.values import format_value, percent
 from overlap_lab.report import Report
+from overlap_lab.schema import Cause
 from overlap_lab.units import format_ns
 
 __all__ = ["Glance", "glance", "try_first"]
@@ -95,6 +96,7 @@ def _bar(shown: Glance, longest: int) -> str:
     busy = costs.window_ns - costs.idle_ns
     parts = [("busy", busy, COLOURS["kernel"])]
     causes = sorted(((cause, ns) for cause, ns in costs.by_cause.items() if ns), key=lambda pair: -pair[1])
+    causes = causes or [(Cause.UNKNOWN, costs.idle_ns)]
     parts += [(CAUSE_WORDS[cause], ns, CAUSE_COLOURS[cause]) for cause, ns in causes]
     of = "window" if costs.devices == 1 else f"time of {costs.devices} devices"
     boxes = (

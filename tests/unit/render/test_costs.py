@@ -20,7 +20,7 @@ from overlap_lab.render.cost_words import (
 from overlap_lab.render.costs import Costs, costs_of
 from overlap_lab.render.headline import headline
 from overlap_lab.render.lines import Style
-from overlap_lab.schema import Cause, Reason
+from overlap_lab.schema import Cause, CopyKind, Reason
 from overlap_lab.trace import Trace
 from tests.timeline import timeline
 from tests.unit.render.made_report import made_report
@@ -144,3 +144,72 @@ def test_a_report_made_elsewhere_has_a_headline_without_a_context() -> None:
     report = made_report()
     said = headline(report, costs_of(report, None))
     assert said.sentences[0] == "Device 0 MI300X stood idle for 100 us, 20.0 % of its 500 us window."
+
+
+def test_without_host_records_the_idle_time_has_no_causes_and_no_costs() -> None:
+    trace = timeline(
+        """
+        stream 0 |.K0KKK....K0K
+        """
+    )
+    report, context = report_and_context(trace)
+    costs = costs_of(report, context)
+    assert (costs.idle_ns, costs.found) == (4_000, ())
+    said = headline(report, costs)
+    assert said.style is Style.WARNING
+    assert said.sentences[0].startswith("no host records")
+    assert "stood idle for 4.00 us" in said.sentences[1]
+
+
+def test_a_device_that_never_idles_was_busy_for_its_window() -> None:
+    drawing = """
+        host   1 |Ll....
+        stream 0 |.KKKkk
+        """
+    report, context = report_and_context(timeline(drawing))
+    costs = costs_of(report, context)
+    assert headline(report, costs).sentences == (
+        "Device 0 was busy for all of its 5.00 us window.",
+        "No call waited for the device before the end.",
+    )
+
+
+def test_a_call_that_keeps_a_launch_waiting_is_named() -> None:
+    drawing = """
+        host   1 |L..L..L..L..L..L.....LLLLLLLLLLLLLLLLLLLLLLLLLL
+        stream 0 |.KK.KK.KK.KK.KK.KK..........................KKK
+        """
+    report, context = report_and_context(timeline(drawing, letter_ns=20_000))
+    [inside] = [one for one in costs_of(report, context).found if one.cause is Cause.IN_CALL]
+    assert [name for name, _ in inside.names] == ["hipLaunchKernel"]
+    assert sum(ns for _, ns in inside.names) == inside.idle_ns > 0
+
+
+def test_a_framework_copy_and_its_synchronize_are_one_place() -> None:
+    drawing = """
+        host   1 |L.C1CCC.T0TTTTT.L....L.C2CCC.T0TTTTT.L...S0SS
+        host   1 |..IIIIIIIIIIIII........IIIIIIIIIIIII.........
+        stream 0 |.KKU1UUUUUUUU....K....KKU2UUUUUUUU.....K.....
+        """
+    trace = timeline(drawing, letter_ns=10_000)
+    trace = trace.replace(names=tuple("aten::copy_" if one == "aten::op" else one for one in trace.names))
+    waits = [one.wait for one in _costs(trace).found if one.wait is not None]
+    [copy] = [wait for wait in waits if wait.op == "aten::copy_"]
+    assert copy.calls == ("hipMemcpyAsync", "hipStreamSynchronize")
+    assert copy.reason == Reason.PAGEABLE_COPY
+    assert copy.copy is CopyKind.HOST_TO_DEVICE
+
+
+def test_the_device_that_idles_unlike_the_others_is_named() -> None:
+    lines = [
+        f"""
+    host   {number}           |L.{"." * late}L....
+    device {number} stream 0  |.KK{"." * late}KKK.
+    """
+        for number, late in ((1, 1), (2, 1), (3, 9))
+    ]
+    trace = timeline("".join(lines))
+    report, context = report_and_context(trace)
+    first = headline(report, costs_of(report, context)).sentences[0]
+    assert first.startswith("3 devices stood idle for 11.0 us together")
+    assert "(device 3: 64.3 %, the others: 16.7 %)" in first

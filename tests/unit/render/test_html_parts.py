@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from overlap_lab.render.html_parts import element, stacked_bar, table, text
+from overlap_lab.render.html_parts import element, sentence, stacked_bar, table, term, text
 from overlap_lab.report import Column, Table
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -37,3 +37,20 @@ def test_a_bar_leaves_out_parts_of_zero_length() -> None:
     assert 'width="80.0000%"' in page
     assert "style=" not in page
     assert "red" not in page
+
+
+def test_a_long_name_may_break_behind_its_punctuation_and_is_escaped() -> None:
+    said = sentence("in autograd::engine::evaluate_function: <b> took 1.50 ms")
+    assert "autograd::<wbr>engine::<wbr>evaluate_function:" in said
+    assert "&lt;b&gt;" in said
+    assert "1.50\u00a0ms" in said
+
+
+def test_a_short_name_and_an_opening_bracket_never_break() -> None:
+    assert sentence("aten::copy_ (a.b)") == "aten::copy_ (a.b)"
+    assert "(<wbr>" not in sentence("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__")
+
+
+def test_a_term_carries_its_meaning() -> None:
+    assert '<span class="meaning" role="tooltip">' in term("window")
+    assert term("window", "its window").startswith('<span class="term" tabindex="0">its window<')

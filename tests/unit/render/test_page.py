@@ -83,6 +83,15 @@ def test_a_slower_candidate_is_never_green() -> None:
     assert "card good" not in body
 
 
+def test_runs_that_overlap_leave_their_comparison_without_a_colour() -> None:
+    doubt = "UNDECIDED which is faster: all runs took 1 ms to 3 ms against 2 ms to 4 ms"
+    comparison = replace(compare(SYNC, ASYNC), notes=(doubt,))
+    sections = [PageSection("sync", TRACE, SYNC), PageSection("async", TRACE, ASYNC)]
+    body = _body(report_page(sections, title="a", comparisons=[("sync -> async", comparison)]))
+    assert f'<p class="said">{doubt}.</p>' in body.replace("\u00a0", " ")
+    assert "card good" not in body
+
+
 def test_the_title_is_escaped(page: str) -> None:
     assert "<title>Sync &amp; async</title>" in page
 
