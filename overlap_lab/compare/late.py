@@ -72,11 +72,13 @@ def _is_late(context: Context, call: int) -> bool:
             continue
         returned = np.array([end])
         drained = bool((lane.ops.reach_before(returned) <= end).all() and lane.ops.has_later(returned).all())
+        if not drained:
+            continue
         mine = lane.index
         if trace.api[row] == Api.STREAM_SYNC and stream != ABSENT:
             mine = mine[ops.stream(mine) == stream]
         enqueued = gather(ops.enqueue, mine)
-        if drained and bool(((enqueued >= since) & (enqueued < start)).any()):
+        if bool(((enqueued >= since) & (enqueued < start)).any()):
             return True
     return False
 
