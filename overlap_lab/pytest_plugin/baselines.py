@@ -20,7 +20,7 @@ from overlap_lab.compare.baseline_json import baseline_from_json, baseline_to_js
 from overlap_lab.compare.baseline_machine import Machine, machine_of
 from overlap_lab.compare.baseline_rules import parse_baseline_rule
 from overlap_lab.compare.baseline_store import STORE, Saved, check_name, named, nowhere, save
-from overlap_lab.compare.checked import Check, Outcome
+from overlap_lab.compare.checked import Check, Checked, Outcome
 from overlap_lab.compare.comparison import Verdict
 from overlap_lab.compare.samples import Run, run_of
 from overlap_lab.errors import InputError, UsageError
@@ -179,7 +179,7 @@ def summary_line(nodeid: str, check: Check, *, fails: bool) -> str:
     `fails`: the run has rules of its own, so that what is broken fails the test.
     """
     telling = [one for one in check.checked if one.outcome is not Outcome.FINE]
-    found = "; ".join(f"{one.rule}: {found_words(one)}" for one in telling)
+    found = "; ".join(f"{_own_word(one, check)}{one.rule}: {found_words(one)}" for one in telling)
     comparison = check.compared.comparison if check.compared else None
     kept = headline_words(comparison) if comparison else ""
     count = len(check.checked)
@@ -190,6 +190,12 @@ def summary_line(nodeid: str, check: Check, *, fails: bool) -> str:
     if check.outcome is Outcome.FINE and comparison and comparison.verdict is Verdict.WORSE:
         return _line("WORSE", nodeid, f"{words}; not failing: it keeps the rules there are")
     return _line(check.outcome.value.upper(), nodeid, words)
+
+
+def _own_word(one: Checked, check: Check) -> str:
+    """What a rule came to, where the word for the whole test says something else."""
+    is_broken = one.outcome in (Outcome.VIOLATED, Outcome.NO_VALUE)
+    return "" if is_broken or check.outcome is one.outcome else f"{one.outcome.value.upper()} "
 
 
 def _line(status: str, nodeid: str, words: str) -> str:

@@ -29,6 +29,13 @@ def test_what_breaks_a_rule_of_the_run_is_violated() -> None:
     assert said == "VIOLATED     t.py::a: drain/count:0: 2 against 0"
 
 
+def test_what_is_undecided_beside_it_says_so() -> None:
+    said = line(FLOWING, DRAINED, "drain/count:0", "drain/idle:0", fails=True)
+    assert said.startswith("VIOLATED     t.py::a: drain/count:0: 2 against 0; UNDECIDED drain/idle:0: ")
+    alone = line(FLOWING, DRAINED, "drain/idle:0", fails=True)
+    assert alone.startswith("UNDECIDED    t.py::a: drain/idle:0: ")
+
+
 def test_what_is_worse_without_a_rule_is_worse_and_not_failing() -> None:
     said = line(FLOWING, DRAINED, "drain/count:0", fails=False)
     assert said == (
