@@ -12,6 +12,7 @@
 #include "hip_ext/launcher.h"
 #include "launch.h"
 #include "pinned_choice.h"
+#include "profiler_ranges.h"
 
 namespace hip_ext {
 namespace {
@@ -38,6 +39,7 @@ void set_pinned_memory(std::string kind) { choose_pinned_memory(kind); }
 }  // namespace hip_ext
 
 STABLE_TORCH_LIBRARY(hip_ext, library) {
+  hip_ext::show_ranges_to_torch();
   library.def(
       "mha_bwd(Tensor dout, Tensor q, Tensor k, Tensor v, Tensor out, Tensor softmax_lse, "
       "float softmax_scale, bool is_causal, bool deterministic, Tensor(a!) dq, Tensor(b!) dk, "

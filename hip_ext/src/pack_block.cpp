@@ -32,7 +32,7 @@ static_assert(std::is_trivially_copyable<PackClosure>::value &&
 // Runs on the runtime's thread: no runtime call, no exception, no allocation, no waiting. No tool
 // records host functions by themselves; the range shows this one.
 void pack_on_host(void* argument) {
-  const Range range("hip_ext pack");
+  const Range range("hip_ext pack", Range::Thread::host_function);
   const PackClosure& closure = *static_cast<const PackClosure*>(argument);
   const PackResult result =
       pack_metadata(closure.plan, closure.seqstart_q, closure.seqstart_k, closure.plan.dq_acc_bound,

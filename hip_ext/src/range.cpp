@@ -59,13 +59,19 @@ const Marker& marker() {
 
 #endif
 
+RangeListener also = {};
+
 }  // namespace
 
-Range::Range(const char* name) noexcept {
+void set_range_listener(RangeListener listener) { also = listener; }
+
+Range::Range(const char* name, Thread thread) noexcept {
   if (marker().push != nullptr) marker().push(name);
+  if (also.begin != nullptr && thread == Thread::caller) begun_ = also.begin(name);
 }
 
 Range::~Range() {
+  if (begun_ != nullptr) also.end(begun_);
   if (marker().pop != nullptr) marker().pop();
 }
 
