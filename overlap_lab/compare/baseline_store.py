@@ -139,7 +139,8 @@ def named(store: Path, name: str | None) -> list[Saved]:
 def nowhere(store: Path, name: str | None) -> UsageError:
     """The error for a baseline that is not in the store, with what to do."""
     names = list(dict.fromkeys(one.name for one in saved_in(store)))
-    there = f"it holds {', '.join(names[:_SHOWN])}" if names else "it holds none"
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    there = f"it holds {', '.join(names[:_SHOWN])}{more}" if names else "it holds none"
     called = "there is no baseline" if name is None else f"no baseline is called {name!r}"
     example = name if name and _NAME.fullmatch(name) else "main"
     return UsageError(

@@ -54,6 +54,7 @@ PARTS: Final = ("device/window", "device/busy", *(f"device/idle/{cause}" for cau
 """The window and what it is the sum of."""
 QUIET: Final = 0.1
 """A repeat of steps counts with this quantile of their times: other work on the machine only adds time."""
+_SHOWN: Final = 8
 FEWEST_STEPS: Final = 10
 """With fewer steps a repeat counts with their median."""
 
@@ -192,7 +193,8 @@ def _nothing_found(context: Context, per: Per, range_name: str | None) -> str:
         return f"{where}: no steps; a step is a range such as ProfilerStep#3 or `step #3`, or use --per range"
     rows = np.flatnonzero(context.trace.kind == Kind.RANGE)
     names = [context.trace.names[code] for code in np.unique(context.trace.name[rows]).tolist() if code >= 0]
-    there = f"it has {', '.join(names[:8])}" if names else "it has no ranges"
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    there = f"it has {', '.join(names[:_SHOWN])}{more}" if names else "it has no ranges"
     return f"{where}: no range is called {range_name!r}; {there}"
 
 

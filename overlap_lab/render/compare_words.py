@@ -83,7 +83,9 @@ def _terms(explanation: Explanation) -> list[tuple[str, int]]:
     sites = list(explanation.drained.items())
     terms += [(f"drain after {printable(name)}", ns) for name, ns in sites[:_MOST_SITES]]
     left = explanation.idle.get(Cause.DRAIN, 0) - sum(ns for _, ns in sites[:_MOST_SITES])
-    terms.append(("drain after other waits" if sites else "drain", left))
+    others = len(sites) - _MOST_SITES
+    rest = f"drain after {others} other places" if others > 0 else "drain after other waits"
+    terms.append((rest if sites else "drain", left))
     return sorted((term for term in terms if term[1]), key=lambda term: -abs(term[1]))
 
 

@@ -48,6 +48,15 @@ def test_what_is_not_there_says_so(tmp_path: Path) -> None:
         overlap_lab.find_baseline("main", trace(), store=tmp_path)
 
 
+def test_names_beyond_the_first_eight_are_counted(tmp_path: Path) -> None:
+    for at in range(10):
+        overlap_lab.save_baseline(f"n{at}", trace(), store=tmp_path)
+    with pytest.raises(
+        UsageError, match=r"it holds n0, n1, n2, n3, n4, n5, n6, n7 and 2 more; save one with"
+    ):
+        overlap_lab.find_baseline("main", trace(), store=tmp_path)
+
+
 def test_what_tests_recorded_is_found_by_its_node_id(tmp_path: Path) -> None:
     tests = {f"t.py::{letter}": runs_to_store([trace()]) for letter in "abcdef"}
     save(tmp_path, made_now("main", machine_of(run_of(trace()).report.source), tests))

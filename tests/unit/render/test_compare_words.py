@@ -5,6 +5,7 @@ from dataclasses import replace
 from overlap_lab.compare import Verdict, compare
 from overlap_lab.render.compare_text import comparison_text
 from overlap_lab.render.compare_words import attributed, headline_words
+from overlap_lab.report import Column, Report, Table
 from overlap_lab.schema import Cause
 from tests.unit.compare.stepped import steps_of
 from tests.unit.render.made_report import made_report
@@ -20,6 +21,17 @@ def test_a_single_run_is_split_by_cause_and_has_no_headline() -> None:
     assert list(attributed(comparison)) == [
         "+20.0 % host late, -10.0 % drain after other waits (of the baseline's window)"
     ]
+
+
+def test_places_beyond_the_first_three_are_counted() -> None:
+    def report(*idle_us: int) -> Report:
+        rows = tuple((f"wait_{at}", None, None, None, 1_000 * us) for at, us in enumerate(idle_us))
+        columns = (*(Column(name, "text") for name in ("call", "op", "frame", "range")), Column("idle", "ns"))
+        made = made_report(idle_us={Cause.DRAIN: sum(idle_us)})
+        return replace(made, tables={**made.tables, "drains": Table(columns, rows)})
+
+    [words] = attributed(compare(report(10, 10, 10, 10, 10), report(60, 50, 40, 30, 20)))
+    assert words.endswith("drain after wait_2, +6.7 % drain after 2 other places (of the baseline's window)")
 
 
 def test_what_is_behind_a_verdict_is_said_with_the_wait() -> None:
