@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
+import numpy as np
+import pytest
+
 from overlap_lab.analyze import report_and_context
-from overlap_lab.metrics.late import LateGaps, late_gaps
-from overlap_lab.schema import Cause
-from overlap_lab.trace import Trace
+from overlap_lab.metrics.causes import CAUSES
+from overlap_lab.metrics.late import LONG_GAP_NS, LateGaps, late_gaps
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, Api, Cause, Kind
+from overlap_lab.trace import Source, Trace
 from tests.timeline import timeline
 
 LETTER_NS = 100_000
@@ -119,3 +125,80 @@ def test_a_device_that_is_never_late_has_no_groups() -> None:
         stream 0 |.KKKkk
         """
     assert _late(timeline(drawing)) == []
+
+
+def _made(seed: int) -> Trace:
+    """Two threads that launch late, each onto a device of its own, under rows that nest at random."""
+    random = np.random.default_rng(seed)
+    rows: list[dict[str, int]] = []
+    for thread in (1, 2):
+        at = int(random.integers(0, 50_000))
+        for number in range(30):
+            call = {"start_ns": at, "end_ns": at + 5_000, "kind": Kind.API, "api": Api.LAUNCH, "name": 0}
+            rows.append({**call, "thread": thread, "correlation": 100 * thread + number})
+            start, length = at + 8_000, int(random.integers(5_000, 40_000))
+            op = {
+                "start_ns": start,
+                "end_ns": start + length,
+                "kind": Kind.KERNEL,
+                "api": Api.NONE,
+                "name": 1,
+            }
+            rows.append({**op, "thread": ABSENT, "correlation": 100 * thread + number, "device": thread})
+            at = start + length + int(random.choice([20_000, 90_000, 400_000]))
+        _nest(rows, random, thread, 0, at, 0)
+    columns = {key: [row.get(key, {"device": ABSENT_DEVICE}.get(key, 0)) for row in rows] for key in _KEYS}
+    columns["process"] = [1] * len(rows)
+    columns["stream"] = [0 if row["kind"] == Kind.KERNEL else ABSENT for row in rows]
+    names = ("hipLaunchKernel", "kernel", *(f"level {'abcdef'[depth]}" for depth in range(6)))
+    return Trace.from_columns(columns, names=names, source=Source(vendor="amd"))
+
+
+_KEYS = ("start_ns", "end_ns", "kind", "api", "name", "thread", "correlation", "device")
+
+
+def _nest(
+    rows: list[dict[str, int]], random: np.random.Generator, thread: int, low: int, high: int, depth: int
+) -> None:
+    """Rows inside of [low, high), each with rows inside of it."""
+    if depth == 6 or high - low < 2_000:
+        return
+    cuts = sorted({low, high, *(int(cut) for cut in random.integers(low, high, 3))})
+    for start, end in itertools.pairwise(cuts):
+        if random.random() < 0.7:
+            kind = (Kind.RANGE, Kind.CPU_OP, Kind.PYTHON)[depth % 3]
+            row = {"start_ns": start, "end_ns": end, "kind": kind, "api": Api.NONE, "name": 2 + depth}
+            rows.append({**row, "thread": thread})
+            _nest(rows, random, thread, start + 1, end - 1, depth + 1)
+
+
+def _covers(trace: Trace, thread: int, start: int, end: int) -> tuple[str | None, int]:
+    """By looking at every row: the innermost that covers half of a gap, and how much it covers."""
+    best: tuple[str | None, int] = (None, 0)
+    for row in range(len(trace)):
+        if trace.kind[row] in (Kind.RANGE, Kind.CPU_OP, Kind.PYTHON) and trace.thread[row] == thread:
+            covered = min(int(trace.end_ns[row]), end) - max(int(trace.start_ns[row]), start)
+            if covered > 0 and 2 * covered >= end - start:
+                best = (trace.name_of(row), covered)  # rows stand by start, the longer first: inwards
+    return best
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_are_those_of_a_look_at_every_row(seed: int) -> None:
+    trace = _made(seed)
+    context = report_and_context(trace)[1]
+    wanted: dict[tuple[int, str | None, bool], list[int]] = {}
+    for device in (1, 2):
+        segments = context.idle[device]
+        late = segments.cause == CAUSES.index(Cause.HOST_LATE)
+        for start, end in zip(segments.start[late].tolist(), segments.end[late].tolist(), strict=True):
+            name, covered = _covers(trace, device, start, end)  # a device is fed by the thread of its number
+            sums = wanted.setdefault((device, name, end - start >= LONG_GAP_NS), [0, 0, 0])
+            for at, more in enumerate((1, end - start, covered)):
+                sums[at] += more
+    found = {
+        (one.device, one.name, one.is_long): [one.gaps, one.idle_ns, one.covered_ns]
+        for one in late_gaps(context)
+    }
+    assert len(wanted) > 4
+    assert found == wanted
