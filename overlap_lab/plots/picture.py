@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,10 +19,7 @@ _PICTURES: Final = (".png", ".svg")
 _SUFFIXES: Final = (".html", *_PICTURES)
 _SCALE: Final = 2
 _WIDTH: Final = 1_280
-_DRAW: Final = """
-const figure = JSON.parse(document.getElementById("figure").textContent);
-Plotly.newPlot("plot", figure.data, figure.layout, {responsive: true, displaylogo: false});
-"""
+_DRAW: Final = files("overlap_lab.plots").joinpath("page.js").read_text(encoding="utf-8")
 
 
 def check_suffix(path: str | Path) -> str:
