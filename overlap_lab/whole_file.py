@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
+import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,8 +18,9 @@ from overlap_lab.native import hold_end, release_end
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-__all__ = ["cleaned_up", "whole_file", "write_whole"]
+__all__ = ["cleaned_up", "is_stdout", "whole_file", "write_whole"]
 
+_STDOUT: Final = 1
 _PIECE: Final = 4 << 20
 _UNSYNCED: Final = 64 << 20
 """Given to the disk in portions, so that Ctrl-C never waits for a gigabyte to be flushed."""
@@ -27,16 +30,18 @@ _UNSYNCED: Final = 64 << 20
 def whole_file(path: Path) -> Iterator[RawIOBase]:
     """A stream whose content is at `path` when the block ends well; else nothing has changed there.
 
-    Written beside `path`, flushed to the disk, and renamed: a reader sees the old content or the new.
+    Written beside `path`, flushed to the disk, and renamed: a reader sees the old content or the new. A
+    device, a pipe that somebody reads, or standard output by its path (`/dev/stdout`) is written to as it is.
     """
+    # Asked of the path itself: /dev/fd/63 is a link that leads to the name of no file.
+    if is_stdout(path) or (path.exists() and not path.is_file()):
+        with _Written(_opened_as_it_is(path), to_disk=False) as stream:
+            yield stream
+        return
     try:
         target = path.resolve()  # a link stays one
     except RuntimeError:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
-    if target.exists() and not target.is_file():  # a device or pipe is written to, and never replaced
-        with _Written(os.open(target, os.O_WRONLY), to_disk=False) as stream:
-            yield stream
-        return
     part = target.with_name(f".{uuid.uuid4().hex}.part")
     with cleaned_up():
         try:
@@ -53,12 +58,35 @@ def whole_file(path: Path) -> Iterator[RawIOBase]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text as UTF-8, whole or not at all; a pipe or device (`/dev/stderr`) is written as it is."""
-    if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
-        return
+    """Write a text as UTF-8; see `whole_file`."""
     with whole_file(path) as stream:
         stream.write(text.encode())
+
+
+def is_stdout(path: str | Path) -> bool:
+    """Whether the path leads to where standard output goes: a pipe, a terminal, or a file behind `>`."""
+    try:
+        return os.path.samestat(Path(path).stat(), os.fstat(_STDOUT))
+    except (OSError, ValueError):  # ValueError: no name of any file
+        return False
+
+
+def _opened_as_it_is(path: Path) -> int:
+    """The handle of something that is no plain file; a pipe without a reader would make us wait for ever."""
+    if is_stdout(path):
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return os.dup(_STDOUT)
+    if not stat.S_ISFIFO(path.stat().st_mode):
+        return os.open(path, os.O_WRONLY)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise OSError(errno.ENXIO, "it is a pipe that nobody reads", str(path)) from None
+        raise
+    os.set_blocking(handle, True)
+    return handle
 
 
 @contextmanager

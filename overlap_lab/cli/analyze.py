@@ -17,7 +17,13 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from overlap_lab.cli.files import STDOUT, add_output_arguments, refuse_to_overwrite, write_text
+from overlap_lab.cli.files import (
+    STDOUT,
+    add_output_arguments,
+    refuse_to_overwrite,
+    stdout_or_path,
+    write_text,
+)
 from overlap_lab.cli.reports import reports_of
 from overlap_lab.cli.screen import colour_of, width_of
 from overlap_lab.cli.window import parse_window
@@ -39,6 +45,7 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    arguments.json = stdout_or_path(arguments.json)
     refuse_to_overwrite(arguments.json, force=arguments.force, inputs=arguments.paths)
     window = None if arguments.window is None else parse_window(arguments.window)
     analyzed = list(reports_of(arguments.paths, window=window, steps=arguments.steps))

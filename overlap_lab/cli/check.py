@@ -32,6 +32,7 @@ from overlap_lab.cli.files import (
     refuse_inputs,
     refuse_one_file_twice,
     refuse_to_overwrite,
+    stdout_or_path,
     write_text,
 )
 from overlap_lab.errors import UsageError
@@ -111,7 +112,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     rules = _baseline_rules(arguments)
     budget = _budget(arguments)
-    outputs = {name: getattr(arguments, name) for name in _OUTPUTS if getattr(arguments, name) is not None}
+    given = {name: stdout_or_path(getattr(arguments, name)) for name in _OUTPUTS}
+    outputs = {name: path for name, path in given.items() if path is not None}
     if list(outputs.values()).count(STDOUT) > 1:
         raise UsageError("only one result can go to standard output; name files for the others")
     refuse_one_file_twice(outputs.values())

@@ -25,6 +25,7 @@ from overlap_lab.cli.files import (
     add_output_arguments,
     refuse_one_file_twice,
     refuse_to_overwrite,
+    stdout_or_path,
     write_text,
 )
 from overlap_lab.cli.reports import runs_at
@@ -66,6 +67,7 @@ def prepare_parser(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from overlap_lab.compare import compare
 
+    arguments.json, arguments.markdown = map(stdout_or_path, (arguments.json, arguments.markdown))
     if arguments.json == STDOUT and arguments.markdown == STDOUT:
         raise UsageError("--json - and --markdown -: only one of them can have standard output")
     refuse_one_file_twice(path for path in (arguments.json, arguments.markdown) if path is not None)

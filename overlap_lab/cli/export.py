@@ -13,10 +13,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from overlap_lab.cli.files import only_input, refuse_to_overwrite
+from overlap_lab.cli.files import only_input, refuse_to_overwrite, say_written
 from overlap_lab.cli.progress import waiting_for
 from overlap_lab.export import TARGETS, export_trace, suffix_of
-from overlap_lab.render.names import printable
 
 __all__ = ["prepare_parser", "run"]
 
@@ -40,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         trace = load(found)
         meter.now(f"writing {len(trace):,} rows of")
         written = export_trace(trace, target, to=arguments.to, force=arguments.force)
-    print(f"wrote {printable(str(written))}")
+    say_written(written)
     return 0
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from overlap_lab.errors import OverlapLabError, UsageError
 from overlap_lab.render.names import printable
-from overlap_lab.whole_file import write_whole
+from overlap_lab.whole_file import is_stdout, write_whole
 
 if TYPE_CHECKING:
     from overlap_lab.loaders import TraceInput
@@ -26,6 +26,8 @@ __all__ = [
     "refuse_inputs",
     "refuse_one_file_twice",
     "refuse_to_overwrite",
+    "say_written",
+    "stdout_or_path",
     "write_text",
 ]
 
@@ -84,16 +86,27 @@ def is_saved_report(file: Path) -> bool:
 
 def refuse_inputs(outputs: Iterable[str], inputs: Iterable[str | Path]) -> None:
     """Raise before a result is written over what it is made of."""
-    read = {Path(one).resolve() for one in inputs}
+    read = {os.path.realpath(one) for one in inputs}
     for path in outputs:
-        if path != STDOUT and Path(path).resolve() in read:
+        if path != STDOUT and os.path.realpath(path) in read:
             raise UsageError(f"{path} is read, and cannot be written as well; name another file")
+
+
+def stdout_or_path(path: str | None) -> str | None:
+    """`-` also for a path that leads to standard output, such as /dev/stdout."""
+    return STDOUT if path is not None and is_stdout(path) else path
+
+
+def say_written(path: str | Path, *lines: str) -> None:
+    """Say what was written, after what else there is to say: never into the output itself."""
+    stream = sys.stderr if is_stdout(path) else sys.stdout
+    print(*map(printable, lines), f"wrote {printable(str(path))}", sep="\n", file=stream)
 
 
 def refuse_to_overwrite(path: str | None, *, force: bool, inputs: Iterable[str] = ()) -> None:
     """Raise before the work starts if `write_text` would refuse when it is done, and where one of the inputs
     would be overwritten, whatever `force` says."""
-    if path is None or path == STDOUT:
+    if path is None or path == STDOUT or is_stdout(path):
         return
     if Path(path).is_file() and any(_is_part_of(path, one) for one in inputs):
         raise UsageError(f"{path} is read, and cannot be written as well; name another file")
@@ -142,4 +155,4 @@ def write_text(path: str, text: str, *, force: bool) -> None:
         write_whole(Path(path), text + "\n")
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
-    print(f"wrote {printable(path)}")
+    say_written(path)

@@ -19,11 +19,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from overlap_lab.cli.files import refuse_to_overwrite
+from overlap_lab.cli.files import refuse_to_overwrite, say_written
 from overlap_lab.cli.reports import runs_at
 from overlap_lab.cli.window import parse_window
 from overlap_lab.errors import UsageError
-from overlap_lab.render.names import printable
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -55,12 +54,12 @@ def run(arguments: argparse.Namespace) -> int:
     from overlap_lab.plots.picture import check_suffix, write_figure
 
     suffix = check_suffix(arguments.output)
-    refuse_to_overwrite(arguments.output, force=arguments.force)
+    refuse_to_overwrite(arguments.output, force=arguments.force, inputs=arguments.paths)
     if arguments.kind == "timeline" and suffix == ".html" and not arguments.window:
         _write_timeline(arguments)
     else:
         write_figure(_figure(arguments), Path(arguments.output))
-    print(f"wrote {printable(arguments.output)}")
+    say_written(arguments.output)
     return 0
 
 

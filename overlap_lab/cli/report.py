@@ -14,10 +14,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from overlap_lab.cli.files import only_input, refuse_to_overwrite
+from overlap_lab.cli.files import only_input, refuse_to_overwrite, say_written
 from overlap_lab.cli.progress import waiting_for
 from overlap_lab.errors import UsageError
-from overlap_lab.render.names import printable
 
 if TYPE_CHECKING:
     from overlap_lab.compare import Comparison
@@ -57,10 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
         )
     except OSError as error:
         raise UsageError(f"{arguments.output}: cannot be written: {error.strerror or error}") from error
+    said = []
     for section in sections:
-        said = headline(section.report, section.costs or costs_of(section.report, section.context))
-        print(printable(f"{section.title}: {' '.join(said.sentences)}"))
-    print(f"wrote {printable(arguments.output)}")
+        found = headline(section.report, section.costs or costs_of(section.report, section.context))
+        said.append(f"{section.title}: {' '.join(found.sentences)}")
+    say_written(arguments.output, *said)
     return 0
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -105,6 +106,7 @@ def save(store: Path, baseline: Baseline) -> Saved:
             "may have; save fewer runs or tests under one name"
         )
     folder = store / machine
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(store):
@@ -112,13 +114,26 @@ def save(store: Path, baseline: Baseline) -> Saved:
             path = folder / f"{number:04}_{name}.json"
             write_whole(path, text + "\n")
     except OSError as error:
+        _removed_where_empty(made, store)
         raise UsageError(f"{error.filename or store}: cannot be written: {error.strerror}") from None
     return Saved(machine, number, name, path)
 
 
+def _removed_where_empty(made: Sequence[Path], store: Path) -> None:
+    """Take away folders that were made for a baseline which could not be written, the inner ones first."""
+    with suppress(OSError):  # one that holds something, such as what another process saved, stays
+        for one in made:
+            if one == store:
+                (store / _LOCK).unlink(missing_ok=True)
+            one.rmdir()
+
+
 @contextmanager
 def _locked(store: Path) -> Iterator[None]:
-    with (store / _LOCK).open("w") as lock:
+    path = store / _LOCK
+    if path.exists() and not path.is_file():  # opening a pipe would wait for ever
+        raise OSError(errno.EEXIST, "it is no plain file; remove it", str(path))
+    with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield  # closing unlocks
 
