@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from overlap_lab.errors import UsageError
+from overlap_lab.progress import waiting_for
 from overlap_lab.trace import Trace
 
 __all__ = ["TARGETS", "export_trace", "suffix_of"]
@@ -46,7 +47,8 @@ def export_trace(trace: Trace, path: str | Path, *, to: str, force: bool = False
     if target.exists() and not force:
         raise UsageError(f"{target}: exists already; pass force=True or another name")
     try:
-        _write(trace, target, to)
+        with waiting_for(f"writing {len(trace):,} rows to {target.name}"):
+            _write(trace, target, to)
     except OSError as error:
         raise UsageError(f"{target}: cannot be written: {error.strerror or error}") from None
     return target

@@ -41,6 +41,12 @@ def test_pages_about_what_is_printed_lead_to_the_glossary() -> None:
         assert "](glossary.md)" in (ROOT / f"docs/{page}.md").read_text(), page
 
 
+def test_every_page_is_once_in_the_menu() -> None:
+    menu = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    pages = (path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md"))
+    assert sorted(menu) == sorted(str(page) for page in pages if page.parts[0] != "examples")
+
+
 def test_every_measure_is_described() -> None:
     pages = "\n".join(path.read_text() for path in (ROOT / "docs/measures").glob("*.md"))
     report = analyze(Trace.from_columns({}, names=(), source=Source()))
