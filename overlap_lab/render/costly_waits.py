@@ -23,6 +23,8 @@ COPY_OPS: Final = frozenset({"aten::copy_", "aten::_to_copy", "aten::to"})
 _NUMBER: Final = re.compile(r"\d+")
 _STEP: Final = re.compile(r"(?i)\b(profiler)?step\b|\bstep *#? *\d|iteration|backward|forward|train")
 
+_MOST_LOOKED_UP: Final = 50
+
 _Numbered = tuple[int, dict[str, Cell]]
 """A wait by its number, and its row."""
 
@@ -77,10 +79,10 @@ class CostlyWait:
         return self.count - self.final
 
 
-def costly_waits(report: Report, context: Context | None, *, most: int = 10) -> list[CostlyWait]:
-    """The places that cost the most: device idle time first, then blocked time.
+def costly_waits(report: Report, context: Context | None) -> list[CostlyWait]:
+    """The places that wait, the costliest first: by device idle time, then by blocked time.
 
-    Without `context` the stacks and copies stay unknown.
+    Without `context` the stacks and copies stay unknown; with it, the first 50 places have them.
     """
     places: dict[tuple[Cell, ...], list[_Numbered]] = {}
     rows = records(report.tables.get("waits"))
@@ -95,22 +97,30 @@ def costly_waits(report: Report, context: Context | None, *, most: int = 10) -> 
         key=lambda one: (-one[0].idle_ns, -one[0].blocked_ns, one[0].call),
     )
     if context is None or not known:
-        return [one for one, _ in found[:most]]
+        return [one for one, _ in found]
     costs = _drain_costs(context)
-    return [_looked_up(one, context, waits, costs) for one, waits in found[:most]]
+    first = [_looked_up(one, context, waits, costs) for one, waits in found[:_MOST_LOOKED_UP]]
+    return [*first, *(one for one, _ in found[_MOST_LOOKED_UP:])]
 
 
 def _framework_copies(places: Sequence[list[_Numbered]]) -> list[list[_Numbered]]:
-    """The places; a pageable copy and the synchronize with which a framework op waits for it are one."""
-    merged: dict[tuple[Cell, ...], list[_Numbered]] = {}
+    """The places; a pageable copy and the synchronize with which a framework op waits for it are one.
+
+    Not where it copies both ways: nothing says which copy a synchronize was for.
+    """
+    merged: dict[tuple[Cell, ...], list[list[_Numbered]]] = {}
     for number, waits in enumerate(places):
         first = waits[0][1]
         reason, op = str(first.get("reason")), str(first.get("op"))
         is_copy = op in COPY_OPS and reason in (Reason.PAGEABLE_COPY, Reason.STREAM_SYNC)
         around = _NUMBER.sub("*", str(first.get("range")))
         key = (op, first.get("frame"), around) if is_copy else (number,)
-        merged.setdefault(key, []).extend(waits)
-    return list(merged.values())
+        merged.setdefault(key, []).append(waits)
+    found: list[list[_Numbered]] = []
+    for parts in merged.values():
+        copies = sum(part[0][1].get("reason") == Reason.PAGEABLE_COPY for part in parts)
+        found += parts if copies > 1 else [[wait for part in parts for wait in part]]
+    return found
 
 
 def _copies(context: Context | None, count: int) -> list[int | None]:

@@ -21,7 +21,6 @@ from overlap_lab.schema import ABSENT_DEVICE, Cause
 
 __all__ = ["Cost", "Costs", "costs_of"]
 
-_ALL: Final = 1 << 30
 _SMALL_SHARE: Final = 0.01
 """Idle time without a wait below this share of all idle time is told as one sum."""
 
@@ -81,7 +80,7 @@ def costs_of(report: Report, context: Context | None) -> Costs:
         cause: sum(numbers.count(f"device/idle/{cause}", scope) for scope in scopes) for cause in Cause
     }
     window = sum(numbers.count("device/window", scope) for scope in scopes)
-    waits = costly_waits(report, context, most=_ALL)
+    waits = costly_waits(report, context)
     final_ns = sum(one.final_ns for one in waits)
     are_known = any(by_cause.values())  # without host records nobody knows them
     others = _with_context(context) if context is not None and are_known else _bare(by_cause)

@@ -56,7 +56,7 @@ def _card(shown: Glance, title: str, longest: int, *, alone: bool) -> str:
     words += [element("p", sentence(one)) for one in more]
     return element(
         "section",
-        "" if alone else element("h3", sentence(title)),
+        "" if alone else element("h2", sentence(title)),
         element("div", *words, try_first(shown, "Try first"), class_="words"),
         element("div", _bar(shown, longest), _facts(shown), class_="numbers"),
         class_=f"card {kind}".rstrip(),

@@ -43,7 +43,7 @@ def _card(heading: str, comparison: Comparison, sides: Sequence[Glance]) -> str:
     then = try_first(sides[1], "Try next, in B") if sides else ""
     told = element("div", *words, rests, then, class_="words")
     numbers = element("div", _table(sides), class_="numbers") if sides else ""
-    title = element("h3", "B against A" if sides else sentence(heading))
+    title = element("h2", "B against A" if sides else sentence(heading))
     return element("section", title, told, numbers, class_=f"card {_judgement(comparison)}".rstrip())
 
 

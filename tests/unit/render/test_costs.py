@@ -200,6 +200,22 @@ def test_a_framework_copy_and_its_synchronize_are_one_place() -> None:
     assert copy.copy is CopyKind.HOST_TO_DEVICE
 
 
+def test_a_framework_op_that_copies_both_ways_keeps_its_places_apart() -> None:
+    drawing = """
+        host   1 |L.C1CCC.T0TTTTT.L....L.C2CCC.T0TTTTT.L...S0SS
+        host   1 |..IIIIIIIIIIIII........IIIIIIIIIIIII.........
+        stream 0 |.KKU1UUUUUUUU....K....KKD2DDDDDDDD.....K.....
+        """
+    trace = timeline(drawing, letter_ns=10_000)
+    trace = trace.replace(names=tuple("aten::copy_" if one == "aten::op" else one for one in trace.names))
+    waits = [one.wait for one in _costs(trace).found if one.wait is not None and one.wait.op]
+    assert sorted(wait.calls for wait in waits) == [
+        ("hipMemcpyAsync",),
+        ("hipMemcpyAsync",),
+        ("hipStreamSynchronize",),
+    ]
+
+
 def test_the_device_that_idles_unlike_the_others_is_named() -> None:
     lines = [
         f"""
