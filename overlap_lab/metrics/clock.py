@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overlap_lab.columns import Ints, is_one_of, largest_of_each, smallest_of_each
+from overlap_lab.columns import Ints, is_one_of
 from overlap_lab.metrics.causes import CAUSES, Segments
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.evidence import calls_of
 from overlap_lab.metrics.opset import LONG_AGO
-from overlap_lab.metrics.scopes import Scopes
 from overlap_lab.schema import Api, CopyKind
 
 __all__ = ["Shift", "allowed_shifts", "undecided_gaps"]
@@ -59,8 +58,8 @@ def _proofs(context: Context) -> tuple[Ints, Ints]:
     whole = np.array([key[2] is None for key in scopes.keys], np.bool_)[scopes.set_id]
     complete = np.where(
         whole,
-        is_one_of(api, (Api.DEVICE_SYNC, Api.CONTEXT_SYNC)) & _single_device(scopes),
-        is_one_of(api, (Api.STREAM_SYNC, Api.EVENT_SYNC)) & ~scopes.from_null & _single_device(scopes),
+        is_one_of(api, (Api.DEVICE_SYNC, Api.CONTEXT_SYNC)) & scopes.one_device,
+        is_one_of(api, (Api.STREAM_SYNC, Api.EVENT_SYNC)) & ~scopes.from_null & scopes.one_device,
     )
     proven = scopes.where(complete)
     reach = proven.ask("reach_before", proven.limit)
@@ -71,15 +70,6 @@ def _proofs(context: Context) -> tuple[Ints, Ints]:
     read = (calls.api[copies] == Api.MEMCPY) & (kind == CopyKind.DEVICE_TO_HOST)
     read_spare = calls.end[copies[read]] - context.ops.end[op[read]]
     return np.r_[proven.device()[known], context.ops.device(op[read])], np.r_[spare, read_spare]
-
-
-def _single_device(scopes: Scopes) -> Ints:
-    """Pairs whose call can only mean one device: where it could mean several, nothing is proven."""
-    size = int(scopes.call.max()) + 1 if scopes.call.size else 0
-    device, limits = scopes.device(), np.iinfo(np.int64)
-    lowest = smallest_of_each(scopes.call, device, size, initial=limits.max)
-    highest = largest_of_each(scopes.call, device, size, initial=limits.min)
-    return np.asarray((lowest == highest)[scopes.call])
 
 
 def undecided_gaps(low: Context, high: Context, shifts: Mapping[int, Shift]) -> dict[int, Ints]:

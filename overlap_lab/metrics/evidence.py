@@ -24,8 +24,9 @@ from overlap_lab.columns import (
 )
 from overlap_lab.intervals import spread
 from overlap_lab.metrics.material import Material
+from overlap_lab.metrics.named_streams import WHOLE_DEVICE
 from overlap_lab.metrics.opset import LONG_AGO
-from overlap_lab.metrics.scopes import WHOLE_DEVICE, OwnOps, Scopes, own_ops_of, scopes_of, sets_of
+from overlap_lab.metrics.scopes import OwnOps, Scopes, own_ops_of, scopes_of, sets_of
 from overlap_lab.metrics.settings import (
     FLOOR_NS,
     LONGEST_FLOOR_NS,

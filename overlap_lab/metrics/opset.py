@@ -79,6 +79,13 @@ class OpSet:
                 self.ends.append(ends)
         return self.ends[0]
 
+    @property
+    def outstanding(self) -> tuple[Ints, Ints]:
+        """Stretches in which an op was enqueued and had not ended; at its two edges none is."""
+        first = np.flatnonzero(self.reach[:-1] <= self.enqueue)
+        last = np.append(first, self.enqueue.size)[1:]
+        return self.enqueue[first], self.reach[last]
+
     def reach_before(self, time: Ints) -> Ints:
         """Latest end among the ops enqueued before each time; LONG_AGO where there is none."""
         return gather(self.reach, count_before(self.enqueue, time))

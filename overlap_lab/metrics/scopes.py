@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -18,33 +18,32 @@ from overlap_lab.columns import (
     dense_codes,
     distinct,
     gather,
-    is_one_of,
     largest_of_each,
-    order,
-    rows_of,
 )
 from overlap_lab.intervals import spread
 from overlap_lab.link import Link, owned_ops
+from overlap_lab.metrics.busy_sets import Entries, busy_pairs
+from overlap_lab.metrics.named_streams import named_streams
 from overlap_lab.metrics.ops import Ops, grouped
 from overlap_lab.metrics.opset import LONG_AGO, OpSet
-from overlap_lab.schema import ABSENT, ABSENT_DEVICE, NO_CORRELATION, Api, Kind
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE
 from overlap_lab.trace import Trace
 
-__all__ = ["WHOLE_DEVICE", "Feeds", "OwnOps", "Scopes", "feeds_of", "own_ops_of", "scopes_of", "sets_of"]
-
-WHOLE_DEVICE = (
-    Api.DEVICE_SYNC,
-    Api.CONTEXT_SYNC,
-    Api.ALLOC,
-    Api.FREE,
-    Api.HOST_ALLOC,
-    Api.HOST_FREE,
-    Api.MODULE_LOAD,
-)
-"""Calls that no stream bounds, whatever stream number a tool wrote beside them."""
+__all__ = [
+    "Feeds",
+    "OwnOps",
+    "Scopes",
+    "devices_of",
+    "feeds_of",
+    "own_ops_of",
+    "scopes_of",
+    "sets_of",
+]
 
 _Key = tuple[int, int, int | None]
 """(owner, device, stream or None for the whole device) of a set of ops."""
+_Meant = tuple[int, tuple[int, ...], int]
+"""(owner, devices, stream) that calls of a kind can mean."""
 _NONE: Final = np.zeros(0, np.int64)
 _Kind = tuple[int, int, int]
 """(thread, device, stream) of calls, where the file or their ops tell."""
@@ -98,6 +97,8 @@ class Scopes:
     """Only ops enqueued before this count: the call's start, or the record of the event it waits for."""
     from_null: Mask
     """The set is a blocking stream that the null stream of the call brings in."""
+    one_device: Mask
+    """The call can only mean one device."""
 
     def ask(self, question: str, *times: Ints) -> Ints:
         """`question` is a method of OpSet; its arguments are given per pair, and so is the answer."""
@@ -127,9 +128,8 @@ class Scopes:
 
     def where(self, mask: Mask) -> Scopes:
         """The pairs that the mask keeps."""
-        return Scopes(
-            self.call[mask], self.set_id[mask], self.sets, self.keys, self.limit[mask], self.from_null[mask]
-        )
+        columns = ("call", "set_id", "limit", "from_null", "one_device")
+        return replace(self, **{name: getattr(self, name)[mask] for name in columns})
 
 
 def feeds_of(links: Link, ops: Ops) -> Feeds:
@@ -188,35 +188,58 @@ def own_ops_of(trace: Trace, links: Link, ops: Ops, calls: Rows) -> OwnOps:
 
 
 def scopes_of(trace: Trace, ops: Ops, feeds: Feeds, calls: Rows, own: OwnOps) -> Scopes:
-    """The scope of each call, in the order of `calls`; `own` are the ops that they made."""
+    """The scope of each call, in the order of `calls`; `own` are the ops that they made.
+
+    Of a call that could depend on very many sets, such as a copy on the null stream beside 10^4 others, only
+    those are here of which an op was outstanding at its start: no other can be what it waited for.
+    """
     kinds, keys_of, limit = _kinds(trace, ops, feeds, calls, own)
     numbers: dict[_Key, int] = {}
     flat = np.array([numbers.setdefault(key, len(numbers)) for keys in keys_of for key, _ in keys], np.int64)
     flat_null = np.array([from_null for keys in keys_of for _, from_null in keys], np.bool_)
+    lone = np.array([len({key[1] for key, _ in keys}) == 1 for keys in keys_of], np.bool_)
     lengths = np.array([len(keys) for keys in keys_of], np.int64)
+    sets = tuple(_set(ops, key) for key in numbers)
     if bool((lengths == 1).all()):
         call, at = np.arange(calls.size), kinds
     else:
-        begin = gather(np.cumsum(lengths) - lengths, kinds)
-        call, at = spread(begin, begin + gather(lengths, kinds))
+        start = gather(trace.start_ns, gather(ops.links.host, calls))
+        entries = Entries(lengths, flat, ~flat_null & np.repeat(lone, lengths))
+        call, at = busy_pairs(kinds, start, entries, sets)
         limit = gather(limit, call)
-    sets = tuple(_set(ops, key) for key in numbers)
-    return Scopes(call, gather(flat, at), sets, tuple(numbers), limit, gather(flat_null, at))
+    columns = limit, gather(flat_null, at), gather(lone, gather(kinds, call))
+    return Scopes(call, gather(flat, at), sets, tuple(numbers), *columns)
+
+
+def devices_of(trace: Trace, ops: Ops, feeds: Feeds, calls: Rows, own: OwnOps) -> tuple[Ints, Ints]:
+    """Pairs (index into `calls`, device that the call could mean)."""
+    kinds, keys_of, _ = _kinds(trace, ops, feeds, calls, own)
+    devices = [sorted({key[1] for key, _ in keys}) for keys in keys_of]
+    lengths = np.array([len(mine) for mine in devices], np.int64)
+    flat = np.array([device for mine in devices for device in mine], np.int64)
+    begin = np.cumsum(lengths) - lengths
+    call, at = spread(gather(begin, kinds), gather(begin + lengths, kinds))
+    return call, gather(flat, at)
 
 
 def _kinds(
     trace: Trace, ops: Ops, feeds: Feeds, calls: Rows, own: OwnOps
 ) -> tuple[Ints, list[list[tuple[_Key, bool]]], Ints]:
-    """The number of each call's kind, the sets that each kind depends on, and each call's enqueue limit."""
-    stream, limit = _named_streams(trace, ops, calls)
+    """The number of each call's kind, the sets that each kind depends on, and each call's enqueue limit.
+
+    Threads that feed the same devices, of one process, have their calls in the same kinds.
+    """
+    stream, limit = named_streams(trace, ops, calls)
     device = _device(trace, ops, own, calls)
     thread = gather(ops.links.host_thread, calls)
     kinds = dense_codes(thread, device, stream)
-    keys_of = []
+    alike: dict[_Meant, int] = {}
+    number = []
     for sample in distinct(kinds).tolist():
         kind = int(thread[sample]), int(device[sample]), int(stream[sample])
-        keys_of.append(_keys(trace, ops, feeds, kind))
-    return kinds, keys_of, limit
+        number.append(alike.setdefault(_meant(ops, feeds, kind), len(alike)))
+    keys_of = [_keys(trace, ops, meant) for meant in alike]
+    return gather(np.array(number, np.int64), kinds), keys_of, limit
 
 
 def _device(trace: Trace, ops: Ops, own: OwnOps, calls: Rows) -> Ints:
@@ -234,7 +257,14 @@ def _devices(feeds: Feeds, named: int, thread: int, owner: int) -> tuple[int, ..
 
 def sets_of(trace: Trace, ops: Ops, feeds: Feeds, kinds: Iterable[_Kind]) -> list[list[tuple[OpSet, bool]]]:
     """Per kind of calls the sets that they depend on, and whether the null stream brings each in."""
-    return [[(_set(ops, key), null) for key, null in _keys(trace, ops, feeds, kind)] for kind in kinds]
+    alike: dict[_Meant, list[tuple[OpSet, bool]]] = {}
+    found = []
+    for kind in kinds:
+        meant = _meant(ops, feeds, kind)
+        if meant not in alike:
+            alike[meant] = [(_set(ops, key), null) for key, null in _keys(trace, ops, meant)]
+        found.append(alike[meant])
+    return found
 
 
 def _set(ops: Ops, key: _Key) -> OpSet:
@@ -242,10 +272,14 @@ def _set(ops: Ops, key: _Key) -> OpSet:
     return ops.of_device(owner, device) if stream is None else ops.of_stream(owner, device, stream)
 
 
-def _keys(trace: Trace, ops: Ops, feeds: Feeds, kind: _Kind) -> list[tuple[_Key, bool]]:
+def _meant(ops: Ops, feeds: Feeds, kind: _Kind) -> _Meant:
     thread, named, stream = kind
     owner = int(ops.thread_owner[thread])
-    devices = _devices(feeds, named, thread, owner)
+    return owner, _devices(feeds, named, thread, owner), stream
+
+
+def _keys(trace: Trace, ops: Ops, meant: _Meant) -> list[tuple[_Key, bool]]:
+    owner, devices, stream = meant
     if stream == ABSENT:
         return [((owner, device, None), False) for device in devices]
     if stream not in trace.source.null_streams:
@@ -256,53 +290,3 @@ def _keys(trace: Trace, ops: Ops, feeds: Feeds, kind: _Kind) -> list[tuple[_Key,
             if other not in trace.source.nonblocking_streams or other == stream:
                 keys.append(((owner, device, other), other != stream))
     return keys
-
-
-def _named_streams(trace: Trace, ops: Ops, calls: Rows) -> tuple[Ints, Ints]:
-    """The stream that each call's return depends on, ABSENT where the file names none, and the enqueue
-    limit: the call's own start, or that of the record of the event that it waits for."""
-    at = gather(ops.links.host, calls)
-    api = gather(trace.api, at)
-    stream = np.where(is_one_of(api, WHOLE_DEVICE), ABSENT, gather(trace.stream, at))
-    limit = gather(trace.start_ns, at)
-    waiting = is_one_of(api, (Api.STREAM_SYNC, Api.EVENT_SYNC))
-    waiting &= gather(trace.correlation, at) != NO_CORRELATION
-    rows = rows_of(trace.kind, (Kind.SYNC,)) if waiting.any() else np.zeros(0, np.int64)
-    rows = rows[trace.correlation[rows] != NO_CORRELATION]
-    if rows.size == 0:
-        return stream, limit
-    asked = np.flatnonzero(waiting)
-    key = dense_codes(trace.correlation[np.r_[at[asked], rows]], trace.part[np.r_[at[asked], rows]])
-    by_key = order(key[asked.size :])
-    place = count_before(key[asked.size :][by_key], key[: asked.size])
-    found = place < by_key.size
-    found[found] = key[asked.size :][by_key[place[found]]] == key[: asked.size][found]
-    sync = rows[by_key[np.minimum(place, by_key.size - 1)]]
-    named = found & (trace.stream[sync] != ABSENT)
-    stream[asked[named]] = trace.stream[sync[named]]
-    event = named & (api[asked] == Api.EVENT_SYNC)
-    limit[asked[event]] = _event_limit(trace, ops, calls[asked[event]], sync[event])
-    return stream, limit
-
-
-def _event_limit(trace: Trace, ops: Ops, calls: Rows, sync: Ints) -> Ints:
-    """Start of the latest record call of the event before each wait; the wait's start where none is known."""
-    host = ops.links.host
-    records = np.flatnonzero(is_one_of(gather(trace.api, host), (Api.EVENT_RECORD,)))
-    records = records[trace.correlation[host[records]] != NO_CORRELATION]
-    start = gather(trace.start_ns, host[calls])
-    ids = np.r_[trace.wait_correlation[sync], trace.correlation[host[records]]]
-    every = np.r_[calls, records]
-    rows = host[every]
-    key = dense_codes(ids, ops.call_owner(every))
-    is_record = np.arange(rows.size) >= calls.size
-    by_key = order(key, trace.start_ns[rows], is_record)
-    position = np.arange(by_key.size)
-    latest = np.maximum.accumulate(np.where(is_record[by_key], position, -1))
-    known = (latest >= 0) & (key[by_key][np.maximum(latest, 0)] == key[by_key])
-    limit = np.empty(rows.size, np.int64)
-    limit[by_key] = np.where(
-        known, trace.start_ns[rows[by_key[np.maximum(latest, 0)]]], trace.start_ns[rows[by_key]]
-    )
-    asked = trace.wait_correlation[sync] != NO_CORRELATION
-    return np.where(asked, limit[: calls.size], start)

@@ -281,9 +281,13 @@ def _streams_table(context: Context) -> Table:
     limits = context.window or (EARLIEST_NS, LATEST_NS + LONGEST_NS)
     busy = native.busy_by_place(ops.start, ops.end, links.place, links.places.part.size, *limits)
     ran = _ops_by_place(context)
+    places: dict[tuple[int, int], list[int]] = {}
+    streams = zip(links.places.device.tolist(), links.places.stream.tolist(), strict=True)
+    for place, of_device in enumerate(streams):
+        places.setdefault(of_device, []).append(place)
     for (device, stream), lanes in context.stream_drains.items():
         values = stream_drains(context, lanes)
-        its = np.flatnonzero((links.places.device == device) & (links.places.stream == stream)).tolist()
+        its = places[device, stream]
         counts = (sum(ran[place] for place in its), sum(busy[place] for place in its))
         number = None if device == ABSENT_DEVICE else device
         rows.append((number, stream, *counts, values["stream/drain/count"], values["stream/drain/idle"]))

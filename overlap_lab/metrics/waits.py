@@ -25,13 +25,13 @@ from overlap_lab.metrics.evidence import (
     is_pinned,
     is_sync,
     lock_waits,
-    scoped,
     synchronous,
     tentative,
 )
 from overlap_lab.metrics.material import Material
+from overlap_lab.metrics.ops import Groups
 from overlap_lab.metrics.opset import LONG_AGO
-from overlap_lab.metrics.scopes import Scopes
+from overlap_lab.metrics.scopes import Scopes, devices_of, own_ops_of
 from overlap_lab.schema import ALWAYS_WAITS, Api, Fault, Reason
 
 __all__ = ["REASONS", "Waits", "waits_of"]
@@ -191,15 +191,14 @@ def _launches_by_device(material: Material, launches: Rows) -> dict[int, Rows]:
     """The launches for each device: by their ops, where they have none by their scope."""
     links = material.links
     bare = launches[gather(links.last_op, launches) < 0]
-    scopes = scoped(material, bare)[1]
-    device = scopes.device()
+    own = own_ops_of(material.trace, links, material.ops, bare)
+    call, device = devices_of(material.trace, material.ops, material.feeds, bare, own)
+    of_device = Groups.of_codes(device)
     result = {}
     for number, lane in material.devices.items():
-        found = np.zeros(links.host.size, np.bool_)
         maker = gather(links.caller, lane.index)
-        found[gather(links.outer, maker[maker >= 0])] = True
-        found[bare[scopes.call[device == number]]] = True
-        result[number] = launches[gather(found, launches)]
+        found = np.r_[gather(links.outer, maker[maker >= 0]), bare[call[of_device.of((number,))]]]
+        result[number] = launches[np.isin(launches, found)]
     return result
 
 
