@@ -27,6 +27,7 @@ __all__ = [
     "NO_CORRELATION",
     "ORIGIN_FILE",
     "ORIGIN_KEY",
+    "THREADS_KEY",
     "Api",
     "Cause",
     "CopyKind",
@@ -51,6 +52,8 @@ ORIGIN_KEY: Final = "overlap_lab"
 """The top-level key of a Chrome trace under which our captures say how they were made."""
 EXPORTED_KEY: Final = "overlap_lab_trace"
 """The top-level key of a Chrome trace under which our exports keep where the trace came from."""
+THREADS_KEY: Final = "overlap_lab_threads"
+"""The top-level key of a Chrome trace under which our exports keep the thread of rows on a further lane."""
 ORIGIN_FILE: Final = "overlap_lab_origin.json"
 """The file beside the traces of a tool, in which our captures say how they were made."""
 

@@ -29,6 +29,7 @@ from overlap_lab.schema import (
     DEVICE_KINDS,
     EXPORTED_KEY,
     NO_CORRELATION,
+    THREADS_KEY,
     Api,
     CopyKind,
     Kind,
@@ -86,10 +87,11 @@ def write_chrome(trace: Trace, path: Path) -> None:
 def _write(trace: Trace, write: Callable[[bytes], Any]) -> None:
     base_ns = int(trace.start_ns[0]) if len(trace) else 0
     found, ids = found_in(trace), ids_of(trace)
-    write(json.dumps(_header(trace, base_ns, ids, found))[:-1].encode() + b', "traceEvents": [\n')
-    events = _Events(trace, ids, found, base_ns).all()
-    before = ""
-    while piece := list(islice(events, _PIECE)):
+    events = _Events(trace, ids, found, base_ns)
+    header = _header(trace, base_ns, ids, found) | {THREADS_KEY: events.threads}
+    write(json.dumps(header)[:-1].encode() + b', "traceEvents": [\n')
+    each, before = events.all(), ""
+    while piece := list(islice(each, _PIECE)):
         write((before + ",\n".join(piece)).encode())
         before = ",\n"
     write(b"\n]}\n")
@@ -123,13 +125,16 @@ class _Events:
         self._base_ns = base_ns
         self._names = [json.dumps(name) for name in trace.names]
         self._track_names: list[tuple[int, int, str]] = []
+        self.threads: dict[str, int] = {}
+        """The number of a further lane of a thread -> that thread."""
         places = places_of(trace, ids)
         self._place = places.owner, self._threads(places)
 
     def _threads(self, places: Places) -> Ints:
-        """The thread under which viewers show each row: one for each lane of a line of a device."""
+        """The thread under which viewers show each row: one for each lane of a thread or a device's line."""
         thread = places.number.copy()
-        fresh = count(_FRESH)
+        taken = set(np.unique(thread).tolist())
+        fresh = (number for number in count(_FRESH) if number not in taken)
         for line in places.lines(hosts=False):
             for lane, rows in enumerate(line.lanes):
                 if line.is_ops and lane == 0 and 0 < line.number < _FRESH:
@@ -137,6 +142,11 @@ class _Events:
                 number = next(fresh)
                 thread[rows] = number
                 self._track_names.append((line.owner, number, line.lane_name(lane)))
+        for rows, lane in places.crossing():
+            of, number = int(places.number[rows[0]]), next(fresh)
+            thread[rows] = number
+            self.threads[str(number)] = of
+            self._track_names.append((int(places.owner[rows[0]]), number, f"thread {of}, lane {lane + 1}"))
         return thread
 
     def all(self) -> Iterator[str]:

@@ -32,12 +32,22 @@ def lanes_of_spans(start: Ints, end: Ints) -> Ints:
 
 
 def lanes_of_nested(start: Ints, end: Ints) -> Ints:
-    """As `lanes_of_spans`, but one lane where all spans are within each other or apart."""
-    open_ends: list[int] = []
-    for begins, ends in zip(start.tolist(), end.tolist(), strict=True):
-        while open_ends and open_ends[-1] <= begins:
-            open_ends.pop()
-        if open_ends and ends > open_ends[-1]:
-            return lanes_of_spans(start, end)
-        open_ends.append(max(begins, ends))
-    return np.zeros(start.size, np.int64)
+    """The lane of each span, in order of start: the lowest one on which it lies within all that is open."""
+    lane = np.zeros(start.size, np.int64)
+    lanes: list[list[int]] = [[]]  # ends of what is open, the innermost last
+    for at, (begins, ends) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
+        number = 0
+        while not _fits(lanes[number], begins, ends):
+            number += 1
+            if number == len(lanes):
+                lanes.append([])
+        lane[at] = number
+        lanes[number].append(max(begins, ends))
+    return lane
+
+
+def _fits(open_ends: list[int], begins: int, ends: int) -> bool:
+    """Whether a span lies within what is open on a lane when it begins; what has ended is closed."""
+    while open_ends and open_ends[-1] <= begins:
+        open_ends.pop()
+    return not open_ends or ends <= open_ends[-1]

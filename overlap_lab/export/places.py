@@ -65,6 +65,15 @@ class Places:
         keys = (self.on_device.astype(np.int64), self.owner, self.number, kind.astype(np.int64))
         return [self._line(mine, Kind(int(kind[mine[0]]))) for mine in _groups(rows, *keys)]
 
+    def crossing(self) -> list[tuple[Ints, int]]:
+        """Rows of a thread that begin inside another one of it and end after it, by further lane."""
+        rows = np.flatnonzero(~self.on_device)
+        found = []
+        for mine in _groups(rows, self.owner, self.number):
+            lane = lanes_of_nested(self.trace.start_ns[mine], self.trace.end_ns[mine])
+            found += [(mine[lane == at], at) for at in range(1, int(lane.max()) + 1)]
+        return found
+
     def _line(self, rows: Ints, kind: Kind) -> Line:
         first = rows[0]
         on_device, number = bool(self.on_device[first]), int(self.number[first])

@@ -15,6 +15,7 @@ import numpy as np
 from overlap_lab.loaders.building import Findings
 from overlap_lab.loaders.content import HEAD_BYTES, head
 from overlap_lab.loaders.device_rows import adopt_processes, class_blit_kernels, fill_copies_from_calls
+from overlap_lab.loaders.exported import put_back_threads
 from overlap_lab.loaders.kineto_devices import fill_devices, part_merged_devices
 from overlap_lab.loaders.kineto_events import read_events
 from overlap_lab.loaders.kineto_header import base_ns_of, facts_of, source_of
@@ -47,6 +48,7 @@ def read_kineto(path: Path) -> Trace:
     facts = facts_of(events)
     base_ns = base_ns_of(events.header, findings)
     rows = kineto_rows(path, events.parser, base_ns, findings)
+    put_back_threads(events.header, rows.raw.columns, rows.columns)
     _complete(rows, findings)
     source = source_of(path, events.header, facts, rows, findings)
     return ordered_trace(rows, source)

@@ -148,12 +148,37 @@ device 0 stream 3 |.....KK
     np.testing.assert_array_equal(load(path).stream, trace.stream)
 
 
+def test_a_row_that_crosses_another_of_its_thread_has_a_lane_and_keeps_its_thread(tmp_path: Path) -> None:
+    trace = timeline("""
+host 1            |OOOO....LlL
+host 1            |..OOOOO....
+device 0 stream 7 |........KkK
+""")
+    path = export_trace(trace, tmp_path / "t.json", to="chrome")
+    shown = [event["tid"] for event in events_of(path) if event.get("cat") == "user_annotation"]
+    assert shown[0] == 1
+    assert shown[1] >= 1 << 30
+    again = load(path)
+    np.testing.assert_array_equal(again.thread, trace.thread)
+    np.testing.assert_array_equal(again.depth, trace.depth)
+    same_numbers(trace, again)
+
+
+@pytest.mark.parametrize("lanes", [7, [1], {"a": 1}, {"1073741824": "x"}, {"1": None}, {str(10**30): 1}])
+def test_lanes_that_nobody_wrote_so_change_nothing_else(lanes: object, tmp_path: Path) -> None:
+    trace = timeline(DRAIN)
+    path = export_trace(trace, tmp_path / "t.json", to="chrome")
+    text = json.loads(path.read_text())
+    path.write_text(json.dumps(text | {"overlap_lab_threads": lanes}))
+    np.testing.assert_array_equal(load(path).start_ns, trace.start_ns)
+
+
 def test_the_plain_reader_reads_an_export_alike(tmp_path: Path) -> None:
     for path in OWN:
         trace = load(path).replace(source=Source())
         written = export_trace(trace, tmp_path / f"{path.stem}.json", to="chrome")
         text = json.loads(written.read_text())
-        del text["overlap_lab_trace"], text["overlap_lab_found"]
+        del text["overlap_lab_trace"], text["overlap_lab_found"], text["overlap_lab_threads"]
         written.write_text(json.dumps(text))
         assert isinstance(check_same(written), Trace)
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlap_lab.export.lanes import lanes_of_spans
+from overlap_lab.export.lanes import lanes_of_nested, lanes_of_spans
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(-1, 10)), max_size=40))
@@ -21,3 +21,21 @@ def test_lanes_are_free_of_overlap_and_as_few_as_can_be(spans: list[tuple[int, i
     if (end > start).all():
         most = max((int(((start <= at) & (end > at)).sum()) for at in range(45)), default=0)
         assert int(lane.max(initial=-1)) + 1 == most
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(-1, 10)), max_size=40))
+def test_spans_of_a_lane_are_within_each_other_or_apart(spans: list[tuple[int, int]]) -> None:
+    spans.sort(key=lambda span: (span[0], -span[1]))
+    start = np.array([begin for begin, _ in spans], np.int64)
+    end = start + np.array([max(length, 0) for _, length in spans], np.int64)
+    lane = lanes_of_nested(start, end)
+    for number in range(int(lane.max(initial=-1)) + 1):
+        mine = np.flatnonzero(lane == number)
+        assert mine.size
+        for one in mine:
+            later = mine[mine > one]
+            assert ((end[later] <= end[one]) | (start[later] >= end[one])).all()
+    crossing = any(
+        start[a] < start[b] < end[a] < end[b] for a in range(len(spans)) for b in range(a + 1, len(spans))
+    )
+    assert bool(lane.any()) == crossing
