@@ -21,6 +21,7 @@ from overlap_lab.compare.comparable import differences_of_setup
 from overlap_lab.compare.comparing import compare
 from overlap_lab.compare.comparison import Comparison, Difference, Sampling, Verdict
 from overlap_lab.compare.culprits import waits_inside, with_culprits
+from overlap_lab.compare.reasons import listed
 from overlap_lab.compare.samples import Key, Per, Run, count_steps, run_of
 from overlap_lab.compare.statistics import FEWEST
 from overlap_lab.errors import MissingDependency, UsageError
@@ -188,7 +189,7 @@ class _Sides:
     def _absent(self, rule: BaselineRule) -> str:
         devices = {key for run in self._after for key in _devices(run)}
         if rule.device is None and len(devices) > 1:
-            return f"name one of the devices {', '.join(sorted(devices))}, as in: {rule.tag}:0 on device 0"
+            return f"name one of the devices {listed(sorted(devices))}, as in: {rule.tag}:0 on device 0"
         return "neither side has a value"
 
     def _with_culprits(self, rule: BaselineRule, checked: Checked) -> Checked:

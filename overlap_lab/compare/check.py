@@ -17,6 +17,7 @@ from overlap_lab.compare.culprits import waits_inside, with_culprits
 from overlap_lab.compare.judgment import judged
 from overlap_lab.compare.late import late_inside, late_words
 from overlap_lab.compare.measured_run import MeasuredRun, measured_run, with_waits
+from overlap_lab.compare.reasons import listed
 from overlap_lab.compare.samples import windows_of
 from overlap_lab.errors import UsageError
 from overlap_lab.metrics.context import Context, Window
@@ -256,6 +257,6 @@ def _windows(rule: Rule, context: Context) -> list[Window]:
 
 def _absent(rule: Rule, context: Context) -> str:
     if rule.device is not None and rule.device not in context.devices:
-        return f"the trace has no device {rule.device}; it has {', '.join(map(str, context.devices))}"
-    devices = ", ".join(map(str, context.devices))
+        return f"the trace has no device {rule.device}; it has {listed(map(str, context.devices))}"
+    devices = listed(map(str, context.devices))
     return f"name one of the devices {devices}, as in: {rule.tag} ... on device {next(iter(context.devices))}"

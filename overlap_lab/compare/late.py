@@ -67,8 +67,9 @@ def _is_late(context: Context, call: int) -> bool:
     row, thread = int(context.links.host[call]), int(context.links.host_thread[call])
     start, end, stream = int(trace.start_ns[row]), int(trace.end_ns[row]), int(trace.stream[row])
     since = _last_return(context, thread, start)
-    for device, lane in context.devices.items():
-        if thread not in context.feeds.threads(device):
+    for device in context.feeds.by_thread.get(thread, ()):
+        lane = context.devices.get(device)
+        if lane is None:
             continue
         returned = np.array([end])
         drained = bool((lane.ops.reach_before(returned) <= end).all() and lane.ops.has_later(returned).all())
@@ -87,7 +88,7 @@ def _last_return(context: Context, thread: int, before: int) -> int:
     """When the thread last came back from a call that waited, or from a synchronize that found nothing."""
     waits, links = context.waits, context.links
     empty = waits.redundant[links.host_thread[waits.redundant] == thread]
-    ends = np.r_[waits.end[waits.thread == thread], context.trace.end_ns[links.host[empty]]]
+    ends = np.r_[waits.end[context.waits_of_threads.of((thread,))], context.trace.end_ns[links.host[empty]]]
     return int(ends[ends <= before].max(initial=np.iinfo(np.int64).min))
 
 

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Final
+
 from overlap_lab.compare.comparison import Difference, Sampling, Statistics
 from overlap_lab.compare.statistics import MARGIN
 from overlap_lab.render.values import format_value
 
-__all__ = ["change_words", "decided", "narrow", "too_few", "undecided"]
+__all__ = ["change_words", "decided", "listed", "narrow", "too_few", "undecided"]
+
+_MOST_NAMES: Final = 16
+
+
+def listed(names: Iterable[str]) -> str:
+    """The first of the names, and how many more there are."""
+    every = list(names)
+    hidden = len(every) - _MOST_NAMES
+    return ", ".join(every) if hidden <= 0 else f"{', '.join(every[:_MOST_NAMES])} and {hidden:,} more"
 
 
 def change_words(value: float, difference: Difference, *, signed: bool = True) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 
 from overlap_lab.compare import Comparison, Difference, Verdict
 from overlap_lab.render.compare_text import rank, says_something, signed
-from overlap_lab.render.compare_words import attributed, explained, headline_words, source_name
+from overlap_lab.render.compare_words import attributed, explained, headline_words, most_changed, source_name
 from overlap_lab.render.names import printable, shorten
 from overlap_lab.render.values import format_value
 
@@ -43,7 +43,8 @@ def _first(comparison: Comparison) -> str:
     words = headline_words(comparison)
     if words:
         return escaped(words)
-    windows = "; ".join(explained(one) for one in comparison.explanations)
+    explanations, more = most_changed(comparison)
+    windows = "; ".join([*map(explained, explanations), *more])
     return escaped(f"One run a side, exact differences: {windows or 'no window on both sides'}")
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from overlap_lab.compare import Comparison, Difference, Sampling, Verdict
 from overlap_lab.render.aligned import aligned
-from overlap_lab.render.compare_words import attributed, explained, headline_words, source_name
+from overlap_lab.render.compare_words import attributed, explained, headline_words, most_changed, source_name
 from overlap_lab.render.lines import Line, Style, printed, wrapped
 from overlap_lab.render.names import printable
 from overlap_lab.render.values import NOTHING, format_value
@@ -34,6 +34,7 @@ VERDICT_AT: Final = -2
 
 _STYLES: Final = {Verdict.BETTER: Style.GOOD, Verdict.WORSE: Style.BAD, Verdict.INCOMPARABLE: Style.WARNING}
 
+_MOST_ROWS: Final = 200
 _ORDER: Final = (
     "device/",
     "drain/",
@@ -59,8 +60,10 @@ def comparison_text(
     """
     said_of_baseline, said_of_candidate = comparison.said
     table = comparison_table(comparison, full=full)
-    head, *rows = aligned(table, width=width, right=NUMBER_COLUMNS)
+    shown = table if full else Table(table.columns, table.rows[:_MOST_ROWS])
+    head, *rows = aligned(shown, width=width, right=NUMBER_COLUMNS)
     hidden = len(comparison.differences) - len(table.rows)
+    cut = len(table.rows) - len(shown.rows)
     lines = [
         *_side("baseline ", comparison.baseline, said_of_baseline, width),
         *_side("candidate", comparison.candidate, said_of_candidate, width),
@@ -69,8 +72,10 @@ def comparison_text(
         Line(""),
         *wrapped([Line(rests_on(comparison))], width),
         Line(head, Style.DIM),
-        *map(_judged_line, rows, table.rows),
+        *map(_judged_line, rows, shown.rows),
     ]
+    if cut:
+        lines.append(Line(f"... and {cut:,} more that differ (all of them with --full)", Style.DIM))
     if hidden:
         lines.append(Line(f"{hidden} measures are the same or have no value on either side.", Style.DIM))
     return printed(lines, colour=colour)
@@ -86,11 +91,13 @@ def _first(comparison: Comparison, width: int) -> Iterator[Line]:
         yield from wrapped((Line(f"  {words}") for words in attributed(comparison)), width)
         if headline.reason:
             yield from wrapped([Line(f"  {printable(headline.reason)}")], width)
-    for one in comparison.explanations:
+    explanations, more = most_changed(comparison)
+    for one in explanations:
         typical = "" if headline is None else "typical "
         yield from wrapped(
             [Line(typical + explained(one), Style.PLAIN if headline else Style.HEADING)], width
         )
+    yield from (Line(words, Style.DIM) for words in more)
     if headline is None:
         yield from wrapped((Line(f"  {words}") for words in attributed(comparison)), width)
 

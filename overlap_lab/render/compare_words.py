@@ -11,9 +11,10 @@ from overlap_lab.render.values import format_value, percent
 from overlap_lab.schema import Cause
 from overlap_lab.units import format_ns
 
-__all__ = ["attributed", "explained", "headline_words", "signed_ns", "source_name"]
+__all__ = ["attributed", "explained", "headline_words", "most_changed", "signed_ns", "source_name"]
 
 _MOST_SITES: Final = 3
+_MOST_EXPLAINED: Final = 8
 _SMALLEST_SHARE: Final = 0.0005
 """A part below 0.05 % of the window is left to the rest."""
 
@@ -52,7 +53,7 @@ def attributed(comparison: Comparison) -> Iterator[str]:
     """
     if comparison.headline and comparison.verdict not in (Verdict.BETTER, Verdict.WORSE):
         return
-    for explanation in comparison.explanations:
+    for explanation in most_changed(comparison)[0]:
         terms = _terms(explanation)
         if not terms:
             continue
@@ -65,6 +66,15 @@ def attributed(comparison: Comparison) -> Iterator[str]:
         where = _scope_words(explanation.scope)
         if parts:
             yield f"{where}{parts} (of the baseline's window)"
+
+
+def most_changed(comparison: Comparison) -> tuple[list[Explanation], list[str]]:
+    """The devices that are explained, those whose windows changed most, and how many more there are."""
+    every = comparison.explanations
+    ranked = sorted(range(len(every)), key=lambda at: -abs(every[at].window))[:_MOST_EXPLAINED]
+    hidden = len(every) - len(ranked)
+    more = [f"... and {hidden:,} more devices, whose windows changed no more"] if hidden else []
+    return [every[at] for at in sorted(ranked)], more
 
 
 def _headline_ns(comparison: Comparison, explanation: Explanation) -> float:

@@ -14,7 +14,7 @@ from overlap_lab.render.compare_text import (
     explained,
     rests_on,
 )
-from overlap_lab.render.compare_words import attributed, headline_words
+from overlap_lab.render.compare_words import attributed, headline_words, most_changed
 from overlap_lab.render.detail_tables import detail_tables, waits_table
 from overlap_lab.render.html_parts import definitions, element, legend, stacked_bar, table, text
 from overlap_lab.render.numbers import Numbers, cut, most_idle
@@ -109,7 +109,9 @@ def changes(comparisons: Sequence[tuple[str, Comparison]]) -> str:
 def _change(heading: str, comparison: Comparison) -> str:
     first = [headline_words(comparison), *attributed(comparison)] if comparison.headline else []
     lines = [element("p", text(words), class_="explained") for words in first]
-    lines += [element("p", text(explained(one)), class_="explained") for one in comparison.explanations]
+    explanations, more = most_changed(comparison)
+    lines += [element("p", text(explained(one)), class_="explained") for one in explanations]
+    lines += [element("p", text(words), class_="soft") for words in more]
     lines += [element("p", text(f"Note: {note}")) for note in comparison.notes]
     lines.append(element("p", text(rests_on(comparison)), class_="soft"))
     shown = table(comparison_table(comparison, full=False), right=NUMBER_COLUMNS, row_class=_judgement)

@@ -81,9 +81,8 @@ class _Names:
 
     def codes(self, panel: DrawnPanel) -> Ints:
         """The code of each of a panel's names that is drawn; frequent ones get small numbers."""
-        count = np.zeros(len(panel.names), np.int64)
-        for one in _series(panel):
-            count += np.bincount(one.name, minlength=count.size)
+        drawn = np.concatenate([np.zeros(0, np.int64), *(one.name for one in _series(panel))])
+        count = np.bincount(drawn, minlength=len(panel.names))
         codes = np.zeros(count.size, np.int64)
         for name in np.argsort(-count, kind="stable")[: np.count_nonzero(count)].tolist():
             codes[name] = self.code(panel.names[name])

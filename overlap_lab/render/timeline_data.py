@@ -113,6 +113,7 @@ class _Names:
 
     trace: Trace
     words: list[str] = field(init=False)
+    added: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.words = [*self.trace.names, "(no name)"]
@@ -122,8 +123,10 @@ class _Names:
         return np.where(codes < 0, len(self.trace.names), codes)
 
     def own(self, word: str) -> int:
-        self.words.append(word)
-        return len(self.words) - 1
+        if word not in self.added:
+            self.added[word] = len(self.words)
+            self.words.append(word)
+        return self.added[word]
 
 
 def _rows(context: Context, names: _Names, notes: list[str]) -> Iterator[Row]:
