@@ -72,8 +72,8 @@ bench-bwd: $(VENV)/.built
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-check-amd: build/amd/.rocm
-	@$(BIN)/python -m scripts.check_amd
+check-amd: build/amd/.rocm | $(VENV)/.tools
+	@$(BIN)/python -m scripts.check_amd --cmake
 
 fuzz: $(VENV)/.tools
 	@command -v "$(CLANGXX)" >/dev/null || \

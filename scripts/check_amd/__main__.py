@@ -1,7 +1,7 @@
 """Builds hip_ext for gfx90a, gfx942 and gfx950, prints what each kernel needs, and fails on spills.
 
     make check-amd                                         # fetches HIP's headers and bitcode, then this:
-    python -m scripts.check_amd [--rocm FOLDER] [--out FOLDER] [--json FILE]
+    python -m scripts.check_amd [--rocm FOLDER] [--out FOLDER] [--json FILE] [--cmake]
     python -m scripts.check_amd --unpack TRITON_WHEEL [--rocm FOLDER]
 
 Needs LLVM 22 or newer (Debian 12: clang-22 clang-tools-22 lld-22 llvm-22). Exit code 1: a kernel spills; 2:
@@ -19,6 +19,13 @@ from pathlib import Path
 from typing import Final
 
 from scripts.check_amd.build import ROOT, Built, build, link, sources, torch_folder
+from scripts.check_amd.cmake_build import (
+    ARCHITECTURE,
+    Unavailable,
+    build_with_cmake,
+    lay_out,
+    unpack_packages,
+)
 from scripts.check_amd.resources import Resources
 from scripts.check_amd.symbols import check_symbols, first_versions
 from scripts.check_amd.toolchain import (
@@ -65,10 +72,21 @@ def report(toolchain: Toolchain, built: Built) -> list[str]:
     return spilled
 
 
-def check(rocm: Path, out: Path, json_file: Path | None) -> int:
+def check_cmake(toolchain: Toolchain, runtime: Path, folder: Path) -> None:
+    try:
+        root = unpack_packages(folder / "debian")
+        lay_out(root, toolchain, runtime)
+        targets = build_with_cmake(root, toolchain, folder / "cmake")
+    except Unavailable as missing:
+        print(f"CMake's HIP branch was left out: {missing}")
+        return
+    print(f"CMake's HIP branch built {' and '.join(targets)} for {ARCHITECTURE}; not run.")
+
+
+def check(rocm: Path, out: Path, json_file: Path | None, *, cmake: bool) -> int:
     toolchain = find_toolchain(rocm)
     built = build(toolchain, sources(), out)
-    link(toolchain, built, out)
+    runtime = link(toolchain, built, out)
     if json_file is not None:
         content = {
             f"{source} {architecture}": [asdict(each) for each in found]
@@ -84,6 +102,8 @@ def check(rocm: Path, out: Path, json_file: Path | None) -> int:
     )
     if torch_folder() is None:
         print("no torch here: without its ops")
+    if cmake:
+        check_cmake(toolchain, runtime, ROOT / "build" / "amd")
     if spilled:
         print(f"check-amd: spills in {', '.join(spilled)}", file=sys.stderr)
     return 1 if spilled else 0
@@ -103,6 +123,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--unpack", type=Path, metavar="WHEEL", help="fill --rocm from triton's wheel, and end"
     )
+    parser.add_argument(
+        "--cmake", action="store_true", help="also build CMake's HIP branch, with packages of Debian's ROCm"
+    )
     parser.add_argument("--tools", action="store_true", help="say which LLVM would be taken, and end")
     chosen = parser.parse_args(arguments)
     try:
@@ -112,7 +135,7 @@ def main(arguments: list[str] | None = None) -> int:
         if chosen.unpack is not None:
             unpack_rocm(chosen.unpack, chosen.rocm)
             return 0
-        return check(chosen.rocm, chosen.out, chosen.json)
+        return check(chosen.rocm, chosen.out, chosen.json, cmake=chosen.cmake)
     except CheckFailed as error:
         print(f"check-amd: {error}", file=sys.stderr)
         return 2

@@ -77,7 +77,7 @@ def build(toolchain: Toolchain, files: Iterable[Path], folder: Path) -> Built:
 
 
 def _compile(toolchain: Toolchain, source: Path, folder: Path) -> Path:
-    target = folder / f"{source.stem}.o"
+    target = folder / f"{source.parent.name}_{source.stem}.o"  # two folders have an arguments.cpp
     root = ROOT / "hip_ext"
     includes = [f"-I{root / name}" for name in ("include", *FOLDERS)]
     language = [
@@ -116,9 +116,9 @@ def _undefined(toolchain: Toolchain, objects: Iterable[Path]) -> set[str]:
     return undefined_hip_symbols(run(command))
 
 
-def link(toolchain: Toolchain, built: Built, folder: Path) -> None:
+def link(toolchain: Toolchain, built: Built, folder: Path) -> Path:
     """The benchmark, and the torch ops if they were built, against a library that has the HIP functions
-    and nothing in them: nothing else may be missing."""
+    and nothing in them: nothing else may be missing. Gives that library."""
     stub = folder / "libamdhip64.so.7"
     lines = "".join(f"void {symbol}(void) {{}}\n" for symbol in sorted(built.hip_symbols))
     linker = ("-fuse-ld=lld", f"--ld-path={toolchain.tool('ld.lld')}")
@@ -134,3 +134,4 @@ def link(toolchain: Toolchain, built: Built, folder: Path) -> None:
         libraries = [f"{torch_folder()}/lib/{name}" for name in ("libtorch_cpu.so", "libc10.so")]
         whole: list[str | Path] = ["-shared", "-Wl,-z,defs", *ops, *objects("src"), *libraries, *ends]
         run([*command, *whole, "-o", folder / "_torch_ops.so"])
+    return stub

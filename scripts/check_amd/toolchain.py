@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-__all__ = ["ARCHITECTURES", "CheckFailed", "Toolchain", "find_toolchain", "newest_llvm", "run", "unpack_rocm"]
+__all__ = [
+    "ARCHITECTURES",
+    "CheckFailed",
+    "Toolchain",
+    "constant_module",
+    "find_toolchain",
+    "newest_llvm",
+    "run",
+    "unpack_rocm",
+]
 
 ARCHITECTURES: Final = ("gfx90a", "gfx942", "gfx950")
 VERSIONS: Final = (22, 23, 24)
@@ -56,10 +65,10 @@ class Toolchain:
         return f"{defines['HIP_VERSION_MAJOR']}.{defines['HIP_VERSION_MINOR']}"
 
 
-def run(command: Sequence[str | Path], *, given: str | None = None) -> str:
-    """What the command prints. Raises CheckFailed with its own words."""
+def run(command: Sequence[str | Path], *, given: str | None = None, folder: Path | None = None) -> str:
+    """What the command prints, in `folder`. Raises CheckFailed with its own words."""
     words = [str(word) for word in command]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, input=given)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, input=given, cwd=folder)
     if done.returncode != 0:
         raise CheckFailed(f"{' '.join(words)}\n{done.stderr or done.stdout}")
     return done.stdout
@@ -124,18 +133,19 @@ def _constants() -> dict[str, str]:
     modules = {"opencl": MODULE}
     for file, symbol in SWITCHES.items():
         for value, state in enumerate(("off", "on")):
-            modules[f"oclc_{file}_{state}"] = _constant(symbol, "i8", value)
+            modules[f"oclc_{file}_{state}"] = constant_module(symbol, "i8", value)
     for architecture in ARCHITECTURES:
         name = architecture.removeprefix("gfx")
         major, minor, stepping = int(name[:-2]), int(name[-2], 16), int(name[-1], 16)
         number = 1000 * major + 100 * minor + stepping
-        modules[f"oclc_isa_version_{name}"] = _constant("ISA_version", "i32", number)
+        modules[f"oclc_isa_version_{name}"] = constant_module("ISA_version", "i32", number)
     for version in (400, 500, 600):
-        modules[f"oclc_abi_version_{version}"] = _constant("ABI_version", "i32", version)
+        modules[f"oclc_abi_version_{version}"] = constant_module("ABI_version", "i32", version)
     return modules
 
 
-def _constant(symbol: str, kind: str, value: int) -> str:
+def constant_module(symbol: str, kind: str, value: int) -> str:
+    """The module of one constant, by which clang says to the device libraries what is compiled for."""
     definition = (
         f"@__oclc_{symbol} = linkonce_odr protected local_unnamed_addr addrspace(4) constant {kind} {value}"
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from scripts.check_amd import __main__ as command
+from scripts.check_amd import cmake_build
 from scripts.check_amd.build import build, sources
 from scripts.check_amd.resources import Resources, read_notes
 from scripts.check_amd.symbols import check_symbols, first_versions, undefined_hip_symbols
@@ -156,3 +157,24 @@ def test_what_does_not_compile_is_said_in_the_compilers_words(toolchain: Toolcha
     trial.write_text("__global__ void broken() { missing(); }")
     with pytest.raises(CheckFailed, match="missing"):
         build(toolchain, [trial], tmp_path / "out")
+
+
+def test_without_debians_packages_cmake_is_left_out_and_nothing_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))  # no apt-get
+    command.check_cmake(Toolchain(22, tmp_path, tmp_path), tmp_path / "libamdhip64.so.7", tmp_path / "amd")
+    said = capsys.readouterr().out
+    assert said.startswith("CMake's HIP branch was left out: ")
+    assert "apt-get download hipcc libamdhip64-dev" in said
+    assert not (tmp_path / "amd/debian/usr").exists()  # so that the next call tries again
+
+
+def test_the_libraries_that_the_cmake_packages_were_made_with(tmp_path: Path) -> None:
+    folder = tmp_path / "lib/x86_64-linux-gnu/cmake/hip"
+    folder.mkdir(parents=True)
+    location = '  IMPORTED_LOCATION_RELEASE "${_IMPORT_PREFIX}/lib/x86_64-linux-gnu/libamdhip64.so.5.2.21153"'
+    (folder / "hip-targets-release.cmake").write_text(f"{location}\n{location}\n")
+    (folder / "hip-config.cmake").write_text("nothing/libother.so.1 of interest")
+    wanted = tmp_path / "lib/x86_64-linux-gnu/libamdhip64.so.5.2.21153"
+    assert cmake_build.libraries_of(tmp_path) == [wanted]
