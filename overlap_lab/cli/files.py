@@ -122,17 +122,15 @@ def refuse_to_overwrite(path: str | None, *, force: bool, inputs: Iterable[str] 
 
 
 def _is_part_of(path: str, named: str) -> bool:
-    """Whether a file is what an argument names, or a file that is read of the folder that it names."""
+    """Whether a file is what an argument names, or is read with it, of a folder or as one of a set."""
     if not Path(named).exists():
         return False
     if Path(named).samefile(path):
         return True
-    if not Path(path).resolve().is_relative_to(Path(named).resolve()):
-        return False
     try:
         return Path(path).resolve() in {file.resolve() for one in inputs_at(named) for file in one.files}
-    except OverlapLabError:  # no trace: whatever is read there, the file may be part of it
-        return True
+    except OverlapLabError:  # no trace: whatever is read in a folder, the file may be part of it
+        return Path(path).resolve().is_relative_to(Path(named).resolve())
 
 
 def refuse_one_file_twice(paths: Iterable[str]) -> None:

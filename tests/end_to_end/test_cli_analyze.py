@@ -12,6 +12,7 @@ import pytest
 from overlap_lab import __version__
 from tests.end_to_end.command import overlap_lab
 from tests.end_to_end.small_trace import write_small_trace
+from tests.unit.loaders.five_formats import Call, Kernel, csv_set
 
 
 @pytest.fixture
@@ -158,6 +159,20 @@ def test_no_verb_writes_over_what_it_reads_whatever_is_forced(tmp_path: Path, wo
     assert (done.returncode, done.stdout) == (2, "")
     assert "is read, and cannot be written as well" in done.stderr
     assert [path.read_bytes() for path in paths] == before
+
+
+@pytest.mark.parametrize("words", [("analyze", "--json"), ("export", "--to", "csv", "-o"), ("report", "-o")])
+def test_no_verb_writes_over_a_file_that_is_read_beside_the_named_one(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    kernels = csv_set(tmp_path, [Call("LaunchKernel", 10_000, 15_000, 1), Kernel(16_000, 19_000, 1)])
+    [calls] = tmp_path.glob("*_hip_api_trace.csv")
+    before = calls.read_bytes()
+    verb, *rest = words
+    done = overlap_lab(verb, kernels, *rest, calls, "--force")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is read, and cannot be written as well" in done.stderr
+    assert calls.read_bytes() == before
 
 
 def test_a_result_beside_the_traces_of_a_folder_may_be_forced(tmp_path: Path) -> None:

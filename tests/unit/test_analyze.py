@@ -162,6 +162,35 @@ def test_steps_are_windows_of_a_repeated_numbered_range() -> None:
     assert "steps" not in analyze(named).tables
 
 
+def test_steps_that_an_old_profiler_filed_among_the_operators_are_steps() -> None:
+    trace = timeline(
+        """
+        host   1 |IIIIIIIIIIIIIIII
+        host   1 |L.SSSSSS.L.SSSSS
+        stream 0 |..KKKKK....KKK..
+        """
+    )
+    named = trace.replace(names=tuple("ProfilerStep#5" if n == "aten::op" else n for n in trace.names))
+    assert [row["step"] for row in records(analyze(named, steps=True).tables["steps"])] == ["ProfilerStep#5"]
+    assert not records(analyze(trace, steps=True).tables["steps"])  # an operator like others is none
+
+
+def test_a_step_is_one_of_the_devices_that_its_process_feeds() -> None:
+    trace = timeline(
+        """
+        process 1 host 1            |OOOOOOOOOOOOOOOO
+        process 1 host 1            |L.SSSSSS........
+        process 1 device 0 stream 0 |..KKKKK.........
+        process 2 host 2            |OOOOOOOOOOOOOOOO
+        process 2 host 2            |L.SSSSSSSSS.....
+        process 2 device 1 stream 0 |..KKKKKKKK......
+        """
+    )
+    named = trace.replace(names=tuple("ProfilerStep#3" if n == "range" else n for n in trace.names))
+    table = records(analyze(named, steps=True).tables["steps"])
+    assert [(row["device"], row["busy"]) for row in table] == [(0, 5_000), (1, 8_000)]
+
+
 def test_rows_of_every_table_fit_their_columns() -> None:
     for table in analyze(timeline(TWO_DEVICES), steps=True).tables.values():
         assert all(len(row) == len(table.columns) for row in table.rows)

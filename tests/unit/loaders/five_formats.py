@@ -15,7 +15,7 @@ from tests.unit.loaders.rocpd_file import one_process as rocpd_process
 from tests.unit.loaders.sdk_json import document, one_process
 from tests.unit.loaders.sdk_json import kernel as sdk_kernel
 
-__all__ = ["WRITERS", "Call", "Kernel", "Row", "write"]
+__all__ = ["WRITERS", "Call", "Kernel", "Row", "csv_set", "write"]
 
 KERNEL_HEADER = (
     "Kind,Agent_Id,Queue_Id,Stream_Id,Thread_Id,Kernel_Name,Correlation_Id,Start_Timestamp,End_Timestamp"
