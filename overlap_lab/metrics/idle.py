@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from overlap_lab.columns import Rows
 from overlap_lab.intervals import Intervals, clip, length
 from overlap_lab.metrics.causes import Segments, late_pieces, piece, sorted_segments
 from overlap_lab.metrics.context import Context
 from overlap_lab.schema import Cause
 
-__all__ = ["device_idle", "idle_segments"]
+__all__ = ["device_idle", "first_op", "idle_segments"]
 
 Values = dict[str, int | float | None]
 
@@ -58,11 +59,19 @@ def idle_segments(context: Context, device: int) -> Segments:
     start, end = clip(whole.start[inside], whole.end[inside], context.window)
     pieces = [(start, end, whole.cause[inside], whole.gap[inside])]
     if first < lane.first:
-        op = lane.index[context.ops.start[lane.index] == lane.first]
-        op = op[[np.argmin(context.ops.enqueue[op])]]
+        op = first_op(context, device)
         begin = np.minimum(first, context.ops.enqueue[op])
         before = late_pieces(context, device, begin, op, np.array([-1], np.int32))
         pieces.append((*clip(before[0], before[1], context.window), *before[2:]))
     if last > lane.last:
         pieces.append(piece(np.array([max(lane.last, first)]), np.array([last]), Cause.HOST_LATE, -1))
     return sorted_segments(pieces)
+
+
+def first_op(context: Context, device: int) -> Rows:
+    """The op that a device's idle time before all ops waits for, as an array of one: the first to start, of
+    several at once that enqueued first."""
+    lane = context.devices[device]
+    op = lane.index[context.ops.start[lane.index] == lane.first]
+    at = int(np.argmin(context.ops.enqueue[op]))
+    return op[at : at + 1]

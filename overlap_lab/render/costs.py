@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+import numpy as np
+
 from overlap_lab.columns import Rows
 from overlap_lab.metrics.causes import CAUSES
 from overlap_lab.metrics.context import Context
-from overlap_lab.metrics.idle import idle_segments
+from overlap_lab.metrics.idle import first_op, idle_segments
 from overlap_lab.metrics.late import LateGaps, alike, late_gaps
 from overlap_lab.metrics.places import names_of, relative_start_ns
 from overlap_lab.render.costly_waits import CostlyWait, costly_waits
@@ -150,7 +152,8 @@ def _of_cause(context: Context, cause: Cause) -> Iterator[Cost]:
         gaps += lengths.size
         if cause is Cause.IN_CALL:
             for name, ns in zip(_calls(context, device, segments.gap[mine]), lengths.tolist(), strict=True):
-                names[name] = names.get(name, 0) + ns
+                if name:
+                    names[name] = names.get(name, 0) + ns
         at = int(lengths.argmax())
         if lengths[at] > longest:
             longest = int(lengths[at])
@@ -169,11 +172,16 @@ def _of_cause(context: Context, cause: Cause) -> Iterator[Cost]:
 
 
 def _calls(context: Context, device: int, gap: Rows) -> list[str]:
-    """The names of the calls that launched the ops behind the gaps."""
-    inside = gap[gap >= 0]
-    caller = context.links.caller[context.devices[device].next_op[inside]]
-    rows = context.links.host[caller[caller >= 0]]
-    return names_of(context.trace, rows)
+    """The name of the call that launched the op behind each gap, empty where it has none.
+
+    -1 is the time before the device's first op, which a window may begin in.
+    """
+    op = np.full(gap.size, first_op(context, device)[0])
+    inside = gap >= 0
+    op[inside] = context.devices[device].next_op[gap[inside]]
+    caller = context.links.caller[op]
+    names = names_of(context.trace, context.links.host[np.maximum(caller, 0)])
+    return [name if call >= 0 else "" for name, call in zip(names, caller.tolist(), strict=True)]
 
 
 def _late(context: Context) -> Iterator[Cost]:

@@ -185,6 +185,17 @@ def test_a_call_that_keeps_a_launch_waiting_is_named() -> None:
     assert sum(ns for _, ns in inside.names) == inside.idle_ns > 0
 
 
+def test_a_window_that_begins_before_the_first_op_names_the_call_that_keeps_it_waiting() -> None:
+    drawing = """
+        host   1 |.LLLLLLLLLLLLLLLLLLLLLLLLLLL.L..L..L..L..
+        stream 0 |.........................KKKK.KK.KK.KK.KK
+    """
+    report, context = report_and_context(timeline(drawing, letter_ns=20_000), window=(0, 800_000))
+    [inside] = [one for one in costs_of(report, context).found if one.cause is Cause.IN_CALL]
+    assert inside.names == (("hipLaunchKernel", inside.idle_ns),)
+    assert inside.idle_ns > 0
+
+
 def test_a_framework_copy_and_its_synchronize_are_one_place() -> None:
     drawing = """
         host   1 |L.C1CCC.T0TTTTT.L....L.C2CCC.T0TTTTT.L...S0SS
