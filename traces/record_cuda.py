@@ -27,6 +27,7 @@ import torch
 
 import hip_ext
 import overlap_lab
+from hip_ext.example_layer import backward_arguments
 from overlap_lab import capture
 from overlap_lab.capture.captured import Captured
 from overlap_lab.errors import MissingDependency
@@ -43,7 +44,10 @@ class Workload:
 
     def __init__(self) -> None:
         self.matrix = torch.randn(4096, 4096, device="cuda", dtype=torch.bfloat16)
-        self.layers = [self._layer(seed) for seed in range(LAYERS)]
+        self.layers = [
+            backward_arguments(LENGTHS, heads=HEADS, head_size=SIZE, seed=seed, device="cuda")
+            for seed in range(LAYERS)
+        ]
 
     def run(self, mode: str) -> None:
         for index, layer in enumerate(self.layers):
@@ -52,36 +56,6 @@ class Workload:
                     torch.mm(self.matrix, self.matrix)
                 hip_ext.mha_varlen_bwd(**layer, workspace=mode)
         torch.cuda.synchronize()
-
-    def _layer(self, seed: int) -> dict[str, Any]:
-        generator = torch.Generator().manual_seed(seed)
-        q, k, v, dout = (
-            torch.randn(sum(LENGTHS), HEADS, SIZE, generator=generator).to("cuda", torch.bfloat16)
-            for _ in range(4)
-        )
-        borders = torch.tensor([0, *LENGTHS]).cumsum(0).to("cuda", torch.int32)
-        where = (borders, borders, max(LENGTHS), max(LENGTHS))
-        out, lse = hip_ext.flash_attn_varlen_func(q, k, v, *where, causal=True, return_lse=True)[:2]
-        return {
-            "dout": dout,
-            "q": q,
-            "k": k,
-            "v": v,
-            "out": out,
-            "softmax_lse": lse,
-            "cu_seqlens_q": borders,
-            "cu_seqlens_k": borders,
-            "max_seqlen_q": max(LENGTHS),
-            "max_seqlen_k": max(LENGTHS),
-            "dropout_p": 0.0,
-            "softmax_scale": SIZE**-0.5,
-            "zero_tensors": False,
-            "is_causal": True,
-            "window_size_left": -1,
-            "window_size_right": -1,
-            "deterministic": True,
-            **{name: torch.empty_like(tensor) for name, tensor in (("dq", q), ("dk", k), ("dv", v))},
-        }
 
 
 Recorder = Callable[[str], AbstractContextManager[Captured]]

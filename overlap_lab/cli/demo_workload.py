@@ -8,7 +8,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import accumulate
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
@@ -118,43 +117,12 @@ class BackwardLoop:
         self._stream.synchronize()
 
     def _layer(self, seed: int) -> dict[str, Any]:
-        import torch
+        from hip_ext.example_layer import backward_arguments
 
-        shape = self.shape
-        generator = torch.Generator().manual_seed(seed)
-        rows, longest = sum(shape.seqlens), max(shape.seqlens)
-        q, k, v, dout = (
-            torch.randn(rows, shape.heads, shape.head_dim, generator=generator).to(torch.bfloat16)
-            for _ in range(4)
+        shape, device = self.shape, "cpu" if self._target is Target.HOST else "cuda"
+        return backward_arguments(
+            shape.seqlens, heads=shape.heads, head_size=shape.head_dim, seed=seed, device=device
         )
-        borders = torch.tensor([0, *accumulate(shape.seqlens)], dtype=torch.int32)
-        if self._target is Target.CUDA:
-            q, k, v, dout, borders = (tensor.cuda() for tensor in (q, k, v, dout, borders))
-        out, lse = self._hip_ext.flash_attn_varlen_func(
-            q, k, v, borders, borders, longest, longest, causal=True, return_lse=True
-        )[:2]
-        return {
-            "dout": dout,
-            "q": q,
-            "k": k,
-            "v": v,
-            "out": out,
-            "softmax_lse": lse,
-            "cu_seqlens_q": borders,
-            "cu_seqlens_k": borders,
-            "max_seqlen_q": longest,
-            "max_seqlen_k": longest,
-            "dropout_p": 0.0,
-            "softmax_scale": shape.head_dim**-0.5,
-            "zero_tensors": False,
-            "is_causal": True,
-            "window_size_left": -1,
-            "window_size_right": -1,
-            "deterministic": True,
-            "dq": torch.empty_like(q),
-            "dk": torch.empty_like(k),
-            "dv": torch.empty_like(v),
-        }
 
 
 @dataclass(frozen=True, slots=True)

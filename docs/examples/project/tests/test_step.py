@@ -1,11 +1,11 @@
 import hip_ext
 import pytest
-from step import backward, backward_of_a_layer
+from step import backward, made_layers
 
 
 @pytest.fixture(scope="module")
 def layers():
-    return [backward_of_a_layer(seed) for seed in range(4)]
+    return made_layers()
 
 
 def test_backward_keeps_overlap(overlap, layers):
