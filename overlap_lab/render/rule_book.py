@@ -132,9 +132,10 @@ WAIT_RULES: Final = (
     ),
     WaitRule(
         "small_copy_to_host",
-        "A few bytes are read back, and the host waits for all that is queued before them. Copy to "
-        "pinned memory with an Async copy on the same stream and use them later (a host function or "
-        "an event tells when), or move what the host does with them to the device.",
+        "A few bytes are read back, and the host waits for all that is queued before them. Move what "
+        "the host does with them to the device: then neither waits. Or copy them to pinned memory with "
+        "an Async copy on the same stream and read them once an event has passed; a host function in "
+        "the stream frees the host too, but the device stands idle behind it.",
         reasons=_COPIES,
         copies=frozenset({CopyKind.DEVICE_TO_HOST}),
         most_bytes=_SMALL_COPY,
