@@ -58,7 +58,9 @@ WORDS: Final[Mapping[str, str]] = {
 
 
 def meaning_of(word: str) -> str:
-    """A line with a term, or a measure, and what it means. Raises UsageError that names what is near.
+    """A term, or a measure, and what it means: a line, or two where reports say it in words of their own.
+
+    Raises UsageError that names what is near.
 
     >>> meaning_of("Refill").partition(":")[0]
     'return, refill, launch'
@@ -66,10 +68,14 @@ def meaning_of(word: str) -> str:
     'drain/count: Device drains'
     """
     asked = word.strip().lower()
-    ours = {term.lower(): (row, told) for row, told in WORDS.items() for term in row.split(", ")}
-    terms = {term.lower(): (term, told) for term, told in TERMS.items()} | ours
+    terms: dict[str, list[str]] = {}
+    for row, told in WORDS.items():
+        for term in {row, *row.split(", ")}:
+            terms.setdefault(term.lower(), []).append(f"{row}: {told}")
+    for term, told in TERMS.items():
+        terms.setdefault(term.lower(), []).append(f"{term}: {told}")
     if asked in terms:
-        return ": ".join(terms[asked])
+        return "\n".join(terms[asked])
     tags = (*HOST_TAGS, *DEVICE_TAGS, *STREAM_TAGS, *QUALITY_TAGS)
     if asked in tags:
         return f"{asked}: {entry(asked).title}"

@@ -31,3 +31,9 @@ def test_the_help_of_a_verb_says_where_words_are_told() -> None:
     assert overlap_lab("check", "--help").stdout.splitlines()[-1] == (
         "What words such as drain, refill, run-ahead or UNDECIDED mean: overlap-lab explain WORD"
     )
+
+
+def test_explains_a_row_of_the_glossary_by_its_whole_head_and_a_word_of_the_page_as_well() -> None:
+    whole, word = (overlap_lab("explain", asked).stdout.splitlines() for asked in ("busy, idle", "busy"))
+    assert [line.partition(": ")[0] for line in whole] == ["busy, idle"]
+    assert [line.partition(": ")[0] for line in word] == ["busy, idle", "busy"]
