@@ -72,6 +72,6 @@ def first_op(context: Context, device: int) -> Rows:
     """The op that a device's idle time before all ops waits for, as an array of one: the first to start, of
     several at once that enqueued first."""
     lane = context.devices[device]
-    op = lane.index[context.ops.start[lane.index] == lane.first]
+    op: Rows = lane.index[context.ops.start[lane.index] == lane.first]
     at = int(np.argmin(context.ops.enqueue[op]))
     return op[at : at + 1]

@@ -7,12 +7,13 @@ from overlap_lab.render.terms import TERMS
 from tests.end_to_end.command import overlap_lab
 
 
-def test_a_word_and_a_measure_are_told_a_line_each() -> None:
+def test_a_word_and_a_measure_are_told_in_their_turn() -> None:
     done = overlap_lab("explain", "Refill", "host blocked", "drain/count")
     assert (done.returncode, done.stderr) == (0, "")
-    parts, blocked, measure = done.stdout.splitlines()
+    parts, blocked, of_reports, measure = done.stdout.splitlines()
     assert parts.startswith("return, refill, launch: the parts of what a drain costs: ")
     assert blocked == "host blocked, host blocking: time inside calls that waited"
+    assert of_reports.startswith("host blocked: Time inside calls that really waited")
     assert measure == "drain/count: Device drains"
 
 
