@@ -74,4 +74,4 @@ def first_op(context: Context, device: int) -> Rows:
     lane = context.devices[device]
     op: Rows = lane.index[context.ops.start[lane.index] == lane.first]
     at = int(np.argmin(context.ops.enqueue[op]))
-    return op[at : at + 1]
+    return np.asarray(op[at : at + 1])

@@ -78,9 +78,14 @@ class CostlyWait:
         """How many of them had device work after them."""
         return self.count - self.final
 
+    @property
+    def before_the_end_ns(self) -> int:
+        """Blocked time of those that had device work after them."""
+        return self.blocked_ns - self.final_ns
+
 
 def costly_waits(report: Report, context: Context | None) -> list[CostlyWait]:
-    """The places that wait, the costliest first: by device idle time, then by blocked time.
+    """The places that wait, the costliest first: by device idle time, then by blocked time before the end.
 
     Without `context` the stacks and copies stay unknown; with it, the first 50 places have them.
     """
@@ -94,7 +99,7 @@ def costly_waits(report: Report, context: Context | None) -> list[CostlyWait]:
         places.setdefault((*words, around, copies[at]), []).append((at, wait))
     found = sorted(
         ((_place([wait for _, wait in waits]), waits) for waits in _framework_copies(list(places.values()))),
-        key=lambda one: (-one[0].idle_ns, -one[0].blocked_ns, one[0].call),
+        key=lambda one: (-one[0].idle_ns, -one[0].before_the_end_ns, one[0].call),
     )
     if context is None or not known:
         return [one for one, _ in found]

@@ -89,7 +89,7 @@ def costs_of(report: Report, context: Context | None) -> Costs:
     told = [_advised(cost, window) for cost in others]
     found = sorted(
         (*(_of_wait(one) for one in waits if one.waits), *told),
-        key=lambda one: (-one.idle_ns, -(one.wait.blocked_ns if one.wait else 0), one.cause),
+        key=lambda one: (-one.idle_ns, -(one.wait.before_the_end_ns if one.wait else 0), one.cause),
     )
     idle = sum(numbers.count("device/idle", scope) for scope in scopes)
     return Costs(tuple(found), idle, window, len(scopes), final_ns, by_cause)

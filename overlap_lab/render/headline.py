@@ -101,7 +101,7 @@ def _cost_sentences(costs: Costs) -> Iterator[str]:
 def cost_words(cost: Cost, costs: Costs) -> str:
     """What a cost is, how much, and of what that is a share."""
     if not cost.idle_ns and cost.wait is not None:
-        return f"{_phrase(cost)}: {format_ns(cost.wait.blocked_ns - cost.wait.final_ns)} blocked"
+        return f"{_phrase(cost)}: {format_ns(cost.wait.before_the_end_ns)} blocked"
     return f"{_phrase(cost)}: {format_ns(cost.idle_ns)}, {share_words(cost.idle_ns, costs)}"
 
 
@@ -137,7 +137,7 @@ def _wait_sentences(report: Report, costs: Costs) -> Iterator[str]:
     """What waits cost, unless the costliest thing is one and the only one."""
     waits = [one for one in costs.found if one.wait is not None]
     split = blocked_split(report)
-    before = split[0] if split else sum(one.wait.blocked_ns - one.wait.final_ns for one in waits if one.wait)
+    before = split[0] if split else sum(one.wait.before_the_end_ns for one in waits if one.wait)
     if not waits:
         yield "No call waited for the device before the end."
     elif len(waits) == 1 and waits[0] is costs.found[0] and waits[0].idle_ns:

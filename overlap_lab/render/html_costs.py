@@ -31,7 +31,7 @@ _HEADS: Final = (("cost", ""), ("device idle", "number"), ("host blocked", "numb
 
 
 def cost_list(name: str, costs: Costs, context: Context, *, zero_ns: int, headed: bool) -> str:
-    """The costs of one trace as a table with advice.
+    """The costs of one trace with advice: the ten largest, and then the ten costliest waits not among them.
 
     `zero_ns` is what lies at 0 of the page's timeline, after the trace's first record.
     """
@@ -41,16 +41,33 @@ def cost_list(name: str, costs: Costs, context: Context, *, zero_ns: int, headed
         if costs.idle_ns:
             words = "Why the devices stood idle cannot be told: the trace has no host records."
         return heading + element("p", words, class_="soft")
+    first, waits = costs.found[:_MOST], _further_waits(costs)
+    whole = _table(first, costs, zero_ns)
+    if waits:
+        words = "The costliest waits that are not above:"
+        whole += element("p", sentence(words)) + _table(waits, costs, zero_ns)
+    rest = [one for one in costs.found[_MOST:] if one not in waits]
+    return heading + whole + "".join(_notes(rest, costs, context))
+
+
+def _further_waits(costs: Costs) -> list[Cost]:
+    """Those of the ten costliest waits that are not among the ten largest costs."""
+    waits = [one for one in costs.found if one.wait is not None][:_MOST]
+    largest = costs.found[:_MOST]
+    return [one for one in waits if one not in largest]
+
+
+def _table(shown: Sequence[Cost], costs: Costs, zero_ns: int) -> str:
     head = (element("th", text(word), class_=kind, scope="col") for word, kind in _HEADS)
-    rows = (_row(one, costs, zero_ns) for one in costs.found[:_MOST])
+    rows = (_row(one, costs, zero_ns) for one in shown)
     whole = element("table", element("thead", element("tr", *head)), element("tbody", *rows), class_="act")
-    return heading + element("div", whole, class_="scroll") + "".join(_notes(costs, context))
+    return element("div", whole, class_="scroll")
 
 
 def _row(one: Cost, costs: Costs, zero_ns: int) -> str:
     idle = element("b", sentence(format_ns(one.idle_ns)))
     share = element("div", sentence(share_words(one.idle_ns, costs)), class_="soft") if one.idle_ns else ""
-    blocked = one.wait.blocked_ns - one.wait.final_ns if one.wait else None
+    blocked = one.wait.before_the_end_ns if one.wait else None
     said = "" if blocked is None else sentence(format_ns(blocked))
     if blocked and costs.devices == 1 and blocked <= costs.window_ns:
         of = f"{percent(blocked, costs.window_ns)} of the window's length"
@@ -121,12 +138,13 @@ def _advice(one: Cost) -> Iterator[str]:
         yield element("div", sentence(empty), class_="soft")
 
 
-def _notes(costs: Costs, context: Context) -> Iterator[str]:
+def _notes(rest: Sequence[Cost], costs: Costs, context: Context) -> Iterator[str]:
     """What the list leaves out, and how the next trace says more."""
-    rest = costs.found[_MOST:]
     if rest:
-        idle, blocked = (sum(ns) for ns in zip(*map(_sizes, rest), strict=True))
-        words = f"{len(rest)} smaller ones: {format_ns(idle)} idle, {format_ns(blocked)} blocked."
+        idle = sum(one.idle_ns for one in rest)
+        blocked = sum(one.wait.before_the_end_ns for one in rest if one.wait)
+        many = f"{len(rest)} other costs" if len(rest) > 1 else "One other cost"
+        words = f"{many}: {format_ns(idle)} idle, {format_ns(blocked)} blocked."
         yield element("p", sentence(words), class_="soft")
     if costs.final_ns:
         words = (
@@ -141,7 +159,3 @@ _NO_FRAMES: Final = (
     "The trace has no Python frames, so no line of your program stands here. Record them with "
     "torch.profiler.profile(with_stack=True), or with overlap-lab capture --stacks."
 )
-
-
-def _sizes(one: Cost) -> tuple[int, int]:
-    return one.idle_ns, one.wait.blocked_ns - one.wait.final_ns if one.wait else 0
