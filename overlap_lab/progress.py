@@ -87,8 +87,12 @@ class _Bar:
     def count(self, done: int, total: int) -> None:
         self._counted = done, total
 
-    def end(self, *, well: bool) -> None:
+    def stop(self) -> None:
+        """Let `run` come back; what it draws just now it still draws."""
         self._over.set()
+
+    def end(self, *, well: bool) -> None:
+        """Draw the line that stays, once `run` is back: no bar may come after it."""
         if self._is_drawn:
             took = f"{time.monotonic() - self._begun:.1f} s"
             self._draw(f"{self._words}: {took}" if well else f"{self._words}: stopped after {took}", 1.0)
@@ -102,7 +106,7 @@ class _Bar:
         return f"{self._words}: {time.monotonic() - self._begun:.0f} s", None
 
     def _draw(self, words: str, share: float | None) -> None:
-        with suppress(OSError, ValueError):  # a notebook that went away is no failure of the work
+        with suppress(Exception):  # a notebook that went away, however it says so, is no failure of the work
             self._publish(
                 bar(words, share, is_over=self._over.is_set()),
                 transient={"display_id": self._id},
@@ -136,8 +140,9 @@ def waiting_for(words: str, files: Sequence[Path] = ()) -> Iterator[None]:
         well = True
     finally:
         _shown.reset(token)
-        drawn.end(well=well)
+        drawn.stop()
         thread.join()
+        drawn.end(well=well)
 
 
 def each(items: _Counted[_T_co]) -> Iterator[_T_co]:

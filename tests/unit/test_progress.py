@@ -98,6 +98,50 @@ def test_what_was_stopped_says_so(notebook: Notebook) -> None:
     assert notebook.drawn[-1]["text/plain"].startswith("analyzing: stopped after ")
 
 
+def test_no_bar_comes_after_the_line_that_is_left(
+    notebook: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bar on its way to the notebook as the work ends, however slow that is."""
+    slow, go_on = threading.Event(), threading.Event()
+    publish = notebook.display_pub.publish
+
+    def publish_slowly(data: dict[str, str], **more: Any) -> None:
+        if notebook.drawn and threading.current_thread() is not threading.main_thread():
+            slow.set()
+            assert go_on.wait(PATIENCE_S)
+        publish(data, **more)
+        if threading.current_thread() is threading.main_thread():
+            go_on.set()
+
+    class Waited(threading.Thread):
+        def join(self, timeout: float | None = None) -> None:
+            go_on.set()
+            super().join(timeout)
+
+    notebook.display_pub.publish = publish_slowly
+    monkeypatch.setattr(threading, "Thread", Waited)
+    with waiting_for("analyzing"):
+        assert slow.wait(PATIENCE_S)
+    assert "<progress" in notebook.drawn[-2]["text/html"]
+    assert "<progress" not in notebook.drawn[-1]["text/html"]
+
+
+def test_a_notebook_that_goes_away_fails_no_work(notebook: Notebook) -> None:
+    """ZMQError, which a kernel's socket raises, is a plain Exception."""
+    publish, gone = notebook.display_pub.publish, threading.Event()
+
+    def publish_once(data: dict[str, str], **more: Any) -> None:
+        if notebook.drawn:
+            gone.set()
+            raise type("ZMQError", (Exception,), {})
+        publish(data, **more)
+
+    notebook.display_pub.publish = publish_once
+    with waiting_for("analyzing"):
+        assert gone.wait(PATIENCE_S)
+    assert len(notebook.drawn) == 1
+
+
 def test_a_name_stays_text(notebook: Notebook) -> None:
     with waiting_for("reading <script>\x1b[2J"):
         notebook.wait_for_more()
