@@ -48,7 +48,7 @@ def busy_pairs(kinds: Ints, start: Ints, entries: Entries, sets: tuple[OpSet, ..
     wide = np.flatnonzero(entries.lengths > _FEW_SETS)
     if not wide.size:
         return call, at
-    found, size = [(call, at)], call.size
+    found, size = [(call, at)], 0  # those of kinds with few sets grow with the trace alone
     for calls, entry in _outstanding(kinds, start, wide.tolist(), entries, sets):
         found.append((calls, np.full(calls.size, entry, np.int64)))
         size += calls.size
