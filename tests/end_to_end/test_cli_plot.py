@@ -11,17 +11,8 @@ import pytest
 
 from tests.end_to_end.command import overlap_lab
 from tests.end_to_end.small_trace import write_small_trace
+from tests.figures import OF_ONE_TRACE
 
-ONE = (
-    "timeline",
-    "blocked",
-    "drains",
-    "idle_by_cause",
-    "steps",
-    "run_ahead",
-    "queue_depth",
-    "launch_latency",
-)
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 
 
@@ -36,7 +27,7 @@ def figure_in(page: Path) -> dict[str, list[dict[str, object]]]:
     return json.loads(text[1])  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("kind", ONE)
+@pytest.mark.parametrize("kind", OF_ONE_TRACE)
 def test_every_kind_makes_a_page_that_fetches_nothing(kind: str, trace: Path, tmp_path: Path) -> None:
     page = tmp_path / "figure.html"
     done = overlap_lab("plot", kind, trace, "-o", page)

@@ -14,6 +14,7 @@ from overlap_lab.errors import MissingDependency
 from overlap_lab.plots.picture import write_figure
 from overlap_lab.trace import Source, Trace
 from tests.end_to_end.small_trace import write_small_trace
+from tests.figures import OF_ONE_TRACE
 from tests.timeline import timeline as drawn
 
 ROOT = Path(__file__).parents[3]
@@ -26,16 +27,6 @@ TRACE = drawn(
 )
 STEPPED = TRACE.replace(names=tuple("ProfilerStep#1" if one == "range" else one for one in TRACE.names))
 EMPTY = Trace.from_columns({}, names=(), source=Source())
-ONE = (
-    "timeline",
-    "blocked",
-    "drains",
-    "idle_by_cause",
-    "steps",
-    "run_ahead",
-    "queue_depth",
-    "launch_latency",
-)
 BY_NAME = {"blocked", "idle_by_cause", "timeline", "comparison"}
 """Their upright axis holds names."""
 
@@ -68,7 +59,7 @@ def test_a_figure_has_title_axes_legend_and_words_on_hover(kind: str) -> None:
     assert all(one.hovertemplate or one.hoverinfo == "name" for one in telling)
 
 
-@pytest.mark.parametrize("kind", ONE)
+@pytest.mark.parametrize("kind", OF_ONE_TRACE)
 def test_of_an_empty_trace_a_figure_says_that_it_is_empty(kind: str) -> None:
     figure = getattr(plots, kind)(EMPTY)
     assert not figure.data
