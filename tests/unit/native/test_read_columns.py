@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sqlite3
-import time
 from pathlib import Path
 
 import numpy as np
@@ -109,7 +108,8 @@ def test_numbers_are_cast_as_sqlite_casts_them(path: Path, cells: list[object]) 
 
 
 def test_a_long_search_stops_at_a_signal(path: Path) -> None:
-    uri, started = filled(path, 1), time.monotonic()
+    """The search itself never ends."""
+    uri = filled(path, 1)
     was = signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, 0.1)
     try:
@@ -118,4 +118,3 @@ def test_a_long_search_stops_at_a_signal(path: Path) -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, was)
-    assert time.monotonic() - started < 5  # 0.2 s on a machine with nothing else to do
