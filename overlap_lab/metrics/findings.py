@@ -118,11 +118,15 @@ def _where(rows: list[dict[str, Cell]]) -> str:
 
 
 def _first_and_more(rows: list[dict[str, Cell]], key: str) -> str:
-    names = list(dict.fromkeys(row[key] for row in rows))
-    if names[0] is None:
+    """The costliest name, how many others there are, and whether some rows have none; empty where the
+    costliest row has none."""
+    first, *others = dict.fromkeys(row[key] for row in rows)
+    if first is None:
         return ""
-    more = len(names) - 1
-    return f"{names[0]} and {more} more {key}{'s' if more > 1 else ''}" if more else str(names[0])
+    words, more = [str(first)], sum(name is not None for name in others)
+    words += [f"{more} more {key}{'s' if more > 1 else ''}"] if more else []
+    words += [f"outside of {key}s"] if None in others else []
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
 
 
 def _longest(verdict: Finding, calls: Table) -> Iterator[Finding]:

@@ -231,6 +231,18 @@ def test_two_drains_are_told_apart_from_the_device_number() -> None:
     assert "drained device 0, 2 times" in report.findings[0].title
 
 
+def test_waits_in_a_range_and_outside_of_ranges_are_not_two_ranges() -> None:
+    trace = timeline(
+        """
+        host   1 |L.SSSSSS......L.SSSSSS..L.SSSSSS
+        host   1 |.OOOOOOOOO......................
+        stream 0 |..KKKKK.........KKKKK.....KKKKKK
+        """
+    )
+    title = analyze(trace).findings[0].title
+    assert title.endswith("drained device 0, 2 times (14.0 us idle), in range and outside of ranges")
+
+
 def test_one_call_around_ten_thousand_others_costs_no_more_than_they_do() -> None:
     """With a pair for each call and op under the same outer call, this needs 10^8 of them: gigabytes."""
     size = 10_000
