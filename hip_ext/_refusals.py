@@ -23,6 +23,9 @@ _ACCEPTED: Final[dict[str, object]] = {
     "sink_ptr": None,
 }
 
+_BACKWARD: Final = ("dbias", "bias", "alibi_slopes", "rng_state", "gen", "sink", "d_sink")
+"""The optional ones of the backward ops, in their order; sequences behind each other have no biases."""
+
 
 def any_given(arguments: tuple[object, ...]) -> bool:
     """Whether one of them is not None. The quick question of calls that refuse by name only then."""
@@ -38,7 +41,13 @@ def refuse_unsupported(function: str, **arguments: object) -> None:
         raise NotImplementedError(f"{function}: {name} is not supported yet; leave it at {accepted}")
 
 
-def refuse_window(function: str, left: int, right: int, *, causal: bool, max_seqlen_k: int) -> None:
+def refuse_given(function: str, dropout_p: float, last: tuple[object, ...]) -> None:
+    """The same for a backward op and its optional arguments: as many as it has, from the last."""
+    names = _BACKWARD[-len(last) :]
+    refuse_unsupported(function, dropout_p=dropout_p, **dict(zip(names, last, strict=True)))
+
+
+def refuse_window(function: str, left: int, right: int, max_seqlen_k: int, *, causal: bool) -> None:
     """Raises NotImplementedError for a sliding window.
 
     A side that reaches over all keys is none, and a causal mask is right = 0 anyway.

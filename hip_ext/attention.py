@@ -155,7 +155,7 @@ def flash_attn_func(  # noqa: PLR0917 (AITER's order)
     )
     _check(q, k, v, 4)
     left, right = window_size[:2]
-    refuse_window("flash_attn_func", left, right, causal=causal, max_seqlen_k=k.shape[1])
+    refuse_window("flash_attn_func", left, right, k.shape[1], causal=causal)
     scale = q.shape[-1] ** -0.5 if softmax_scale is None else softmax_scale
     options = _Options(scale, causal, deterministic, Workspace(workspace), _backward_stream())
     if cu_seqlens_q is None and cu_seqlens_kv is None:
@@ -237,7 +237,7 @@ def flash_attn_varlen_func(  # noqa: PLR0917 (AITER's order)
     )
     _check(q, k, v, 3)
     left, right = window_size[:2]
-    refuse_window("flash_attn_varlen_func", left, right, causal=causal, max_seqlen_k=max_seqlen_k)
+    refuse_window("flash_attn_varlen_func", left, right, max_seqlen_k, causal=causal)
     scale = q.shape[-1] ** -0.5 if softmax_scale is None else softmax_scale
     options = _Options(scale, causal, deterministic, Workspace(workspace), _backward_stream())
     borders = Borders(

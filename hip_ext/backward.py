@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import torch
 
 from hip_ext import _library
-from hip_ext._refusals import any_given, refuse_unsupported, refuse_window
+from hip_ext._refusals import any_given, refuse_given, refuse_window
 from hip_ext.streams import Stream, StreamKind, current_stream, use_stream
 
 if TYPE_CHECKING:
@@ -102,20 +102,10 @@ def mha_bwd(  # noqa: PLR0917 (AITER's order)
     """
     mode = _mode(workspace)
     if dropout_p != 0.0 or any_given((dbias, bias, alibi_slopes, rng_state, gen, sink, d_sink)):
-        refuse_unsupported(
-            "mha_bwd",
-            dropout_p=dropout_p,
-            dbias=dbias,
-            bias=bias,
-            alibi_slopes=alibi_slopes,
-            rng_state=rng_state,
-            gen=gen,
-            sink=sink,
-            d_sink=d_sink,
-        )
+        refuse_given("mha_bwd", dropout_p, (dbias, bias, alibi_slopes, rng_state, gen, sink, d_sink))
     if window_size_left >= 0 or window_size_right >= 0:
         keys = k.shape[1] if k.dim() == 4 else 0  # the op says what is wrong with the shape
-        refuse_window("mha_bwd", window_size_left, window_size_right, causal=is_causal, max_seqlen_k=keys)
+        refuse_window("mha_bwd", window_size_left, window_size_right, keys, causal=is_causal)
     handle = _handle(mode, stream)
     with _on(stream):
         dq = torch.empty_like(q) if dq is None else dq
@@ -168,28 +158,15 @@ def mha_varlen_bwd(  # noqa: PLR0917 (AITER's order)
     With padded borders these say where the sequences lie, and cu_seqlens_* how long they are; padding
     rows of the results are left as they are (zero with zero_tensors). softmax_d has AITER's shape
     [batch, heads_q, total_q] over one [heads_q, total_q] buffer: every batch index shows the same.
-
     `max_seqlen_k_padded`, the longest padded key sequence, keeps the workspace of the deterministic
     async and device modes small when keys are padded.
     Synchronize the stream before the host reads the results. Only workspace="sync" blocks the host.
     """
     mode = _mode(workspace)
     if dropout_p != 0.0 or any_given((alibi_slopes, rng_state, gen, sink, d_sink)):
-        refuse_unsupported(
-            "mha_varlen_bwd",
-            dropout_p=dropout_p,
-            alibi_slopes=alibi_slopes,
-            rng_state=rng_state,
-            gen=gen,
-            sink=sink,
-            d_sink=d_sink,
-        )
+        refuse_given("mha_varlen_bwd", dropout_p, (alibi_slopes, rng_state, gen, sink, d_sink))
     if window_size_left >= 0 or window_size_right >= 0:
-        refuse_window(
-            *("mha_varlen_bwd", window_size_left, window_size_right),
-            causal=is_causal,
-            max_seqlen_k=max_seqlen_k,
-        )
+        refuse_window("mha_varlen_bwd", window_size_left, window_size_right, max_seqlen_k, causal=is_causal)
     handle = _handle(mode, stream)
     with _on(stream):
         dq = torch.empty_like(q) if dq is None else dq
