@@ -40,6 +40,8 @@ class Context(Material):
     waits_of_threads: Groups
     near: list[tuple[Rows, Rows]]
     """Rows near the waits and their threads, once they were asked for."""
+    late_syncs: list[Ints]
+    """Synchronizes that came late, by index of the host call, once they were asked for."""
     window: Window | None = None
 
     def within(self, window: Window | None) -> Context:
@@ -108,6 +110,7 @@ def _context(material: Material, waits: Waits, window: Window | None) -> Context
         values={},
         waits_of_threads=Groups.of_codes(waits.thread),
         near=[],
+        late_syncs=[],
         window=window,
     )
 
