@@ -71,7 +71,7 @@ class Places:
         found = []
         for mine in _groups(rows, self.owner, self.number):
             lane = lanes_of_nested(self.trace.start_ns[mine], self.trace.end_ns[mine])
-            found += [(mine[lane == at], at) for at in range(1, int(lane.max()) + 1)]
+            found += [(part, at) for at, part in enumerate(_by_lane(mine, lane)) if at]
         return found
 
     def _line(self, rows: Ints, kind: Kind) -> Line:
@@ -81,7 +81,7 @@ class Places:
         is_ops = kind == Kind.KERNEL
         lane_of = lanes_of_spans if is_ops else lanes_of_nested
         lane = lane_of(self.trace.start_ns[rows], self.trace.end_ns[rows])
-        lanes = tuple(rows[lane == at] for at in range(int(lane.max()) + 1))
+        lanes = tuple(_by_lane(rows, lane))
         return Line(on_device, int(self.owner[first]), number, where + _WORDS[kind], is_ops, lanes)
 
 
@@ -94,6 +94,14 @@ def places_of(trace: Trace, ids: Ids) -> Places:
         owner=np.where(on_device, trace.device.astype(np.int64), ids.process),
         number=np.where(on_device, trace.stream, trace.thread),
     )
+
+
+def _by_lane(rows: Ints, lane: Ints) -> list[Ints]:
+    """The rows of each lane, in order; none of the lanes up to the last is empty."""
+    if not lane.any():
+        return [rows]
+    order = np.argsort(lane, kind="stable")
+    return np.split(rows[order], np.flatnonzero(np.diff(lane[order])) + 1)
 
 
 def _groups(rows: Ints, *keys: Ints) -> list[Ints]:
