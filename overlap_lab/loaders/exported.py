@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Any, Final
 
-from overlap_lab.loaders.building import Columns
+import numpy as np
+
+from overlap_lab.columns import count_before, gather
+from overlap_lab.loaders.building import Columns, Findings
 from overlap_lab.loaders.json_text import Event
-from overlap_lab.loaders.numbers import integer
-from overlap_lab.schema import EXPORTED_KEY, THREADS_KEY
+from overlap_lab.schema import EXPORTED_KEY, THREADS_KEY, Fault
 from overlap_lab.source_json import source_from_json
 from overlap_lab.trace import Source
 
 __all__ = ["put_back_threads", "with_exported"]
+
+_LANE: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
+_INT64: Final = np.iinfo(np.int64)
 
 
 def with_exported(read: Source, header: Event) -> Source:
@@ -33,12 +40,33 @@ def with_exported(read: Source, header: Event) -> Source:
     return replace(before, files=read.files, faults=faults, notes=notes)
 
 
-def put_back_threads(header: Event, *tables: Columns) -> None:
-    """Give the rows that an export put on a further lane of their thread that thread again, in place."""
-    lanes = header.get(THREADS_KEY)
-    for lane, thread in lanes.items() if isinstance(lanes, dict) else ():
-        number, recorded = integer(lane), integer(thread)
-        for columns in tables:
-            rows = columns["thread"] == number
-            if rows.any():
-                columns["thread"][rows] = recorded
+def put_back_threads(header: Event, findings: Findings, *tables: Columns) -> None:
+    """Give the rows that an export put on a further lane of their thread that thread again, in place.
+
+    What is not written as our exports write it is counted, and leaves the rows of its lane as they are.
+    """
+    lanes = _thread_of_lane(header[THREADS_KEY], findings) if THREADS_KEY in header else {}
+    if not lanes:
+        return
+    known = np.array(sorted(lanes), np.int64)
+    threads = np.array([lanes[lane] for lane in known.tolist()], np.int64)
+    for columns in tables:
+        recorded = columns["thread"]
+        at = np.minimum(count_before(known, recorded), known.size - 1)
+        is_lane = gather(known, at) == recorded
+        if is_lane.any():
+            columns["thread"] = np.where(is_lane, gather(threads, at), recorded)
+
+
+def _thread_of_lane(given: Any, findings: Findings) -> dict[int, int]:
+    entries = list(given.items()) if isinstance(given, dict) else [(None, given)]
+    found: dict[int, int] = {}
+    for lane, thread in entries:
+        whole = isinstance(thread, int) and not isinstance(thread, bool)
+        if whole and isinstance(lane, str) and _LANE.fullmatch(lane) and _INT64.min <= thread <= _INT64.max:
+            found[int(lane)] = thread
+    bad = len(entries) - len(found)
+    if bad:
+        findings.count(Fault.ROWS_REPAIRED, bad)
+        findings.note(f"{THREADS_KEY} does not say of {bad} lanes which thread's they are: each is a thread.")
+    return found

@@ -48,7 +48,7 @@ def read_kineto(path: Path) -> Trace:
     facts = facts_of(events)
     base_ns = base_ns_of(events.header, findings)
     rows = kineto_rows(path, events.parser, base_ns, findings)
-    put_back_threads(events.header, rows.raw.columns, rows.columns)
+    put_back_threads(events.header, findings, rows.raw.columns, rows.columns)
     _complete(rows, findings)
     source = source_of(path, events.header, facts, rows, findings)
     return ordered_trace(rows, source)

@@ -17,7 +17,7 @@ from overlap_lab.analyze import analyze
 from overlap_lab.errors import UsageError
 from overlap_lab.export import export_trace
 from overlap_lab.loaders import find_inputs, load
-from overlap_lab.schema import ABSENT, COLUMNS, Api, Fault
+from overlap_lab.schema import ABSENT, COLUMNS, Api, Fault, Kind
 from overlap_lab.trace import Source, Trace, columns_of
 from tests.reference.random_traces import random_trace
 from tests.reference_readers.same import check_same
@@ -164,13 +164,43 @@ device 0 stream 7 |........KkK
     same_numbers(trace, again)
 
 
-@pytest.mark.parametrize("lanes", [7, [1], {"a": 1}, {"1073741824": "x"}, {"1": None}, {str(10**30): 1}])
-def test_lanes_that_nobody_wrote_so_change_nothing_else(lanes: object, tmp_path: Path) -> None:
+def test_as_many_lanes_as_rows_keep_their_thread(tmp_path: Path) -> None:
+    """Looking through all lanes for each row, or through all rows for each lane, would take minutes."""
+    rows, times = 20_000, np.arange(20_000) * 1_000
+    columns = {"start_ns": times, "end_ns": times + rows * 1_000, "kind": np.full(rows, Kind.CPU_OP)}
+    same = {"name": np.zeros(rows, np.int32), "process": np.ones(rows, np.int32)}
+    threads = {"thread": 7 + np.arange(rows) % 2}
+    trace = Trace.from_columns(columns | same | threads, names=("op",), source=Source())
+    path = export_trace(trace, tmp_path / "t.json", to="chrome")
+    assert len({event["tid"] for event in events_of(path) if event["ph"] == "X"}) == rows
+    np.testing.assert_array_equal(load(path).thread, trace.thread)
+
+
+BAD_LANES: list[tuple[object, int]] = [
+    (7, 1),
+    (None, 1),
+    ([1], 1),
+    ({}, 0),
+    ({"a": 1, "": 1, "1.5": 1, "-1": 1, str(10**30): 1}, 5),
+    ({"1": None, "2": [], "3": 3.5, "4": "x", "5": True, "6": 10**30, "1073741824": 1}, 6),
+]
+
+
+@pytest.mark.parametrize(("lanes", "bad"), BAD_LANES)
+def test_lanes_that_nobody_wrote_so_change_nothing_and_are_counted(
+    lanes: object, bad: int, tmp_path: Path
+) -> None:
     trace = timeline(DRAIN)
     path = export_trace(trace, tmp_path / "t.json", to="chrome")
     text = json.loads(path.read_text())
     path.write_text(json.dumps(text | {"overlap_lab_threads": lanes}))
-    np.testing.assert_array_equal(load(path).start_ns, trace.start_ns)
+    again = load(path)
+    np.testing.assert_array_equal(again.thread, trace.thread)
+    np.testing.assert_array_equal(again.start_ns, trace.start_ns)
+    assert again.source.faults.get(Fault.ROWS_REPAIRED, 0) == bad
+    assert any(
+        f"overlap_lab_threads does not say of {bad} lanes" in one for one in again.source.notes
+    ) == bool(bad)
 
 
 def test_the_plain_reader_reads_an_export_alike(tmp_path: Path) -> None:
