@@ -12,20 +12,20 @@ from overlap_lab.metrics.python_frames import frame_in
 from overlap_lab.schema import Kind
 from overlap_lab.trace import Trace
 
-__all__ = ["around_waits", "lines_around_waits", "names_of", "relative_start_ns"]
+__all__ = ["around_waits", "lines_around_waits", "names_of", "near_waits", "relative_start_ns"]
 
 Kinds = npt.NDArray[np.uint8]
 
 
 def around_waits(context: Context, kind: Kind) -> list[str | None]:
     """For each wait the name of the innermost row of a kind around it on its thread; None where none is."""
-    return _innermost(context, context.trace.kind[_near(context)[0]], kind)
+    return _innermost(context, context.trace.kind[near_waits(context)[0]], kind)
 
 
 def lines_around_waits(context: Context) -> list[str | None]:
     """For each wait the name of the innermost Python frame of the user's own files around it, else of the
     innermost that leads to any file, else of the innermost: a built-in such as `<built-in method item>`."""
-    trace, near = context.trace, _near(context)[0]
+    trace, near = context.trace, near_waits(context)[0]
     python = trace.kind[near] == Kind.PYTHON
     found: list[str | None] = [None] * context.waits.row.size
     if not python.any():
@@ -42,8 +42,8 @@ def lines_around_waits(context: Context) -> list[str | None]:
     return found
 
 
-def _near(context: Context) -> tuple[Rows, Rows]:
-    """The rows that can lie around waits, and their threads: a small part of the trace."""
+def near_waits(context: Context) -> tuple[Rows, Rows]:
+    """Every range, framework op and frame that can lie around a wait, and their threads: few of the rows."""
     waits = context.waits
     if not context.near:
         kinds = code_bits((Kind.RANGE, Kind.CPU_OP, Kind.PYTHON))
@@ -55,7 +55,7 @@ def _near(context: Context) -> tuple[Rows, Rows]:
 def _innermost(context: Context, kinds: Kinds, kind: int) -> list[str | None]:
     """For each wait the name of the innermost row around it of those near it that are of that kind."""
     trace, waits = context.trace, context.waits
-    near, thread = _near(context)
+    near, thread = near_waits(context)
     found = native.innermost_rows(
         kinds,
         (thread, gather(trace.start_ns, near), gather(trace.end_ns, near)),

@@ -31,7 +31,7 @@ from overlap_lab.schema import (
     Kind,
 )
 
-__all__ = ["calls_table", "tables_of"]
+__all__ = ["calls_table", "tables_of", "waits_inside"]
 
 _Places = Sequence[Sequence[str | None]]
 """For each wait the range, the framework op and the Python frame around it."""
@@ -76,8 +76,7 @@ def _waits_table(context: Context, places: _Places) -> Table:
     """One row for each wait, of which some part lies in the window."""
     waits, trace = context.waits, context.trace
     start, end = clip(waits.counted_from, waits.end, context.window)
-    instant = (waits.end == waits.start) & _inside(context, waits.start, waits.end)
-    keep = np.flatnonzero((end > start) | instant)
+    keep = waits_inside(context)
     bound = np.clip(waits.bound_end, start, end)
     zero = relative_start_ns(context)
     device, drained, terminal, idle = _consequences(context)
@@ -106,6 +105,14 @@ def _waits_table(context: Context, places: _Places) -> Table:
         "range:text op:text frame:text"
     )
     return Table(_named(columns), rows_of_waits, "Waits")
+
+
+def waits_inside(context: Context) -> Ints:
+    """The wait of each row of the table of waits."""
+    waits = context.waits
+    start, end = clip(waits.counted_from, waits.end, context.window)
+    instant = (waits.end == waits.start) & _inside(context, waits.start, waits.end)
+    return np.flatnonzero((end > start) | instant)
 
 
 def _consequences(context: Context) -> tuple[Ints, Mask, Mask, Ints]:

@@ -31,11 +31,11 @@ _NOTABLE_SHARE: Final = 0.4
 
 
 def title_of(cost: Cost) -> str:
-    """The call that waits, what the host was in, or the cause."""
+    """The call that waits, what the host was in, else its own title or the cause."""
     if cost.wait is not None:
         return printable(cost.wait.call)
     if cost.cause is not Cause.HOST_LATE:
-        return CAUSE_WORDS[cost.cause]
+        return cost.title or CAUSE_WORDS[cost.cause]
     if cost.late is None:
         return "the host launched late"
     if not cost.late.is_long:

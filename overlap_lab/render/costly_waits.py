@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
-from overlap_lab.columns import Ints
+from overlap_lab.columns import Ints, gather
 from overlap_lab.metrics.context import Context
-from overlap_lab.render.numbers import records
+from overlap_lab.metrics.places import names_of, near_waits
+from overlap_lab.metrics.tables import waits_inside
+from overlap_lab.render.wait_rows import WaitRows, wait_rows
 from overlap_lab.report import Cell, Report
 from overlap_lab.schema import ABSENT, ABSENT_DEVICE, CopyKind, Kind, Memory, Reason
 
-__all__ = ["COPY_OPS", "CostlyWait", "costly_waits"]
+__all__ = ["CostlyWait", "costly_waits"]
 
-COPY_OPS: Final = frozenset({"aten::copy_", "aten::_to_copy", "aten::to"})
-"""Framework ops that copy, and wait for their copy where the host memory is pageable."""
-
-_NUMBER: Final = re.compile(r"\d+")
 _STEP: Final = re.compile(r"(?i)\b(profiler)?step\b|\bstep *#? *\d|iteration|backward|forward|train")
-
 _MOST_LOOKED_UP: Final = 50
-
-_Numbered = tuple[int, dict[str, Cell]]
-"""A wait by its number, and its row."""
+_OFTEN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +67,8 @@ class CostlyWait:
     """Device idle time of the one that cost most."""
     parts: tuple[int, int, int] | None = None
     """Their idle time until the calls returned, until the next launch began, and until its op started."""
+    is_looked_up: bool = False
+    """Whether it is among the first places, of which all of this is known."""
 
     @property
     def waits(self) -> int:
@@ -87,183 +84,160 @@ class CostlyWait:
 def costly_waits(report: Report, context: Context | None) -> list[CostlyWait]:
     """The places that wait, the costliest first: by device idle time, then by blocked time before the end.
 
-    Without `context` the stacks and copies stay unknown; with it, the first 50 places have them.
+    The first 50 are looked up: their ranges and threads, and with `context` their stacks and copies.
     """
-    places: dict[tuple[Cell, ...], list[_Numbered]] = {}
-    rows = records(report.tables.get("waits"))
-    known = context is not None and len(rows) == context.waits.row.size
-    copies = _copies(context if known else None, len(rows))
-    for at, wait in enumerate(rows):
-        around = _NUMBER.sub("*", str(wait.get("range"))) if wait.get("range") else None
-        words = (wait.get(key) for key in ("call", "reason", "op", "frame"))
-        places.setdefault((*words, around, copies[at]), []).append((at, wait))
-    found = sorted(
-        ((_place([wait for _, wait in waits]), waits) for waits in _framework_copies(list(places.values()))),
-        key=lambda one: (-one[0].idle_ns, -one[0].before_the_end_ns, one[0].call),
+    number = None if context is None else waits_inside(context)
+    rows = wait_rows(report, lambda size: _copies(context, number, size))
+    if rows is None:
+        return []
+    found = _in_numbers(rows)
+    ranked = sorted(
+        range(len(found)),
+        key=lambda place: (-found[place].idle_ns, -found[place].before_the_end_ns, found[place].call),
     )
-    if context is None or not known:
-        return [one for one, _ in found]
-    costs = _drain_costs(context)
-    first = [_looked_up(one, context, waits, costs) for one, waits in found[:_MOST_LOOKED_UP]]
-    return [*first, *(one for one, _ in found[_MOST_LOOKED_UP:])]
+    first = ranked[:_MOST_LOOKED_UP]
+    told = [_with_names(found[place], rows, place) for place in first]
+    if context is not None and number is not None and number.size == rows.place.size:
+        looked = _Lookup(context, rows, number, first)
+        told = [looked.up(one, at) for at, one in enumerate(told)]
+    return [*told, *(found[place] for place in ranked[_MOST_LOOKED_UP:])]
 
 
-def _framework_copies(places: Sequence[list[_Numbered]]) -> list[list[_Numbered]]:
-    """The places; a pageable copy and the synchronize with which a framework op waits for it are one.
-
-    Not where it copies both ways: nothing says which copy a synchronize was for.
-    """
-    merged: dict[tuple[Cell, ...], list[list[_Numbered]]] = {}
-    for number, waits in enumerate(places):
-        first = waits[0][1]
-        reason, op = str(first.get("reason")), str(first.get("op"))
-        is_copy = op in COPY_OPS and reason in (Reason.PAGEABLE_COPY, Reason.STREAM_SYNC)
-        around = _NUMBER.sub("*", str(first.get("range")))
-        key = (op, first.get("frame"), around) if is_copy else (number,)
-        merged.setdefault(key, []).append(waits)
-    found: list[list[_Numbered]] = []
-    for parts in merged.values():
-        copies = sum(part[0][1].get("reason") == Reason.PAGEABLE_COPY for part in parts)
-        found += parts if copies > 1 else [[wait for part in parts for wait in part]]
-    return found
-
-
-def _copies(context: Context | None, count: int) -> list[int | None]:
+def _copies(context: Context | None, number: Ints | None, size: int) -> Sequence[int | None]:
     """Which way each wait copied: reading back and sending are two things to act on."""
-    found: list[int | None] = [None] * count
-    if context is not None and context.waits.row.size == count:
-        waits, trace = context.waits, context.trace
-        rows = context.links.op[waits.own_op]
-        for wait, kind, way in zip(
-            waits.own_call.tolist(), trace.kind[rows].tolist(), trace.copy_kind[rows].tolist(), strict=True
-        ):
-            found[wait] = way if kind == Kind.MEMCPY else found[wait]
+    if context is None or number is None or number.size != size:
+        return [None] * size
+    waits, trace = context.waits, context.trace
+    rows = context.links.op[waits.own_op]
+    is_copy = trace.kind[rows] == Kind.MEMCPY
+    way = np.full(waits.row.size, -1, np.int64)
+    way[waits.own_call[is_copy]] = trace.copy_kind[rows[is_copy]]
+    return list(way[number].tolist())
+
+
+def _in_numbers(rows: WaitRows) -> list[CostlyWait]:
+    """The places as they come, with what the columns say of all of them."""
+    longest = np.array([members[0] for members in rows.members])
+    most = [int(rows.before_the_end[members].max()) for members in rows.members]
+    sums = zip(
+        *(rows.sums(of) for of in (np.ones_like(rows.final), rows.final, rows.drained)),
+        *(rows.sums(of) for of in (rows.blocked, rows.idle, rows.blocked - rows.before_the_end)),
+        strict=True,
+    )
+    found = []
+    for place, (count, final, drains, blocked, idle, at_end) in enumerate(sums):
+        wait, calls = int(longest[place]), sorted({call for call, _ in rows.names[place]})
+        reasons = {reason for _, reason in rows.names[place]}
+        around = rows.text("range", wait)
+        found.append(
+            CostlyWait(
+                call=" + ".join(calls),
+                reason=reasons.pop() if len(reasons) == 1 else Reason.PAGEABLE_COPY,
+                range=around,
+                op=rows.text("op", wait),
+                frame=rows.text("frame", wait),
+                count=count,
+                final=final,
+                drains=drains,
+                blocked_ns=blocked,
+                idle_ns=idle,
+                start_ns=int(rows.cells["start"][wait] or 0),
+                end_ns=int(rows.cells["end"][wait] or 0),
+                in_step=count >= _OFTEN or bool(_STEP.search(around or "")),
+                calls=tuple(calls),
+                final_ns=at_end,
+                longest_ns=most[place],
+                costliest_ns=int(rows.idle[wait]),
+            )
+        )
     return found
 
 
-def _longest(waits: Sequence[_Numbered]) -> _Numbered:
-    """The one that cost the device most, else the host."""
-    return max(waits, key=lambda one: (_count(one[1], "idle_caused"), _count(one[1], "blocked")))
-
-
-def _count(wait: Mapping[str, Cell], key: str) -> int:
-    return int(wait.get(key) or 0)
-
-
-def _place(waits: Sequence[dict[str, Cell]]) -> CostlyWait:
-    longest = _longest(list(enumerate(waits)))[1]
-    around, op, frame = (
-        str(longest.get(key)) if longest.get(key) else None for key in ("range", "op", "frame")
-    )
-    reasons = {str(wait.get("reason")) for wait in waits}
-    kinds = {str(wait.get("call")): 0 for wait in waits}
-    return CostlyWait(
-        call=" + ".join(sorted(kinds)),
-        reason=str(longest.get("reason")) if len(reasons) == 1 else Reason.PAGEABLE_COPY,
-        range=around,
-        op=op,
-        frame=frame,
-        count=len(waits),
-        final=sum(bool(wait.get("terminal")) for wait in waits),
-        drains=sum(bool(wait.get("drained")) for wait in waits),
-        blocked_ns=sum(_count(wait, "blocked") for wait in waits),
-        idle_ns=sum(_count(wait, "idle_caused") for wait in waits),
-        start_ns=_count(longest, "start"),
-        end_ns=_count(longest, "end"),
-        in_step=len(waits) >= 3 or bool(_STEP.search(around or "")),
-        calls=tuple(sorted(kinds)),
-        ranges=tuple(name for name, _ in _by_cost(waits, _range_of)),
-        threads=tuple((name, ns) for name, (_, ns) in _by_cost(waits, _thread_of, first=1)),
-        final_ns=sum(_count(wait, "blocked") for wait in waits if wait.get("terminal")),
-        longest_ns=max((_count(wait, "blocked") for wait in waits if not wait.get("terminal")), default=0),
-        costliest_ns=_count(longest, "idle_caused"),
-    )
-
-
-def _range_of(wait: Mapping[str, Cell]) -> str:
-    return str(wait.get("range") or "")
-
-
-def _thread_of(wait: Mapping[str, Cell]) -> str:
-    return f"thread {wait.get('thread')} of process {wait.get('process')}"
-
-
-def _by_cost(
-    waits: Sequence[dict[str, Cell]], name_of: Callable[[Mapping[str, Cell]], str], *, first: int = 0
-) -> list[tuple[str, tuple[int, int]]]:
-    """Idle and blocked time by name, the largest first; `first` says by which of the two."""
-    sums: dict[str, tuple[int, int]] = {}
-    for wait in waits:
-        name = name_of(wait)
-        idle, blocked = sums.get(name, (0, 0))
-        sums[name] = (idle + _count(wait, "idle_caused"), blocked + _count(wait, "blocked"))
-    found = [(name, sums[name]) for name in sums if name]
-    return sorted(found, key=lambda one: (-one[1][first], -one[1][1 - first], one[0]))
-
-
-def _drain_costs(context: Context) -> dict[int, list[tuple[int, tuple[int, int, int]]]]:
-    """By wait: each device that it drained, with the three parts of what that cost."""
-    costs: dict[int, list[tuple[int, tuple[int, int, int]]]] = {}
-    for device, drains in context.drains.items():
-        columns = (drains.start, drains.returned, drains.enqueued, drains.end)
-        edges = zip(*(_clipped(column, context.window).tolist() for column in columns), strict=True)
-        for wait, (start, returned, enqueued, end) in zip(drains.wait.tolist(), edges, strict=True):
-            parts = (returned - start, enqueued - returned, end - enqueued)
-            costs.setdefault(wait, []).append((device, parts))
-    return costs
-
-
-def _clipped(times: Ints, window: tuple[int, int] | None) -> Ints:
-    return times if window is None else np.clip(times, *window)
-
-
-def _looked_up(
-    one: CostlyWait,
-    context: Context,
-    waits: Sequence[_Numbered],
-    costs: Mapping[int, list[tuple[int, tuple[int, int, int]]]],
-) -> CostlyWait:
-    """With the stack and the copy of the longest of these waits, and what their idle time is made of."""
-    trace, wait = context.trace, _longest(waits)[0]
-    devices: dict[int | None, int] = {}
-    parts = [0, 0, 0]
-    for number, _ in waits:
-        for device, lengths in costs.get(number, ()):
-            parts = [total + more for total, more in zip(parts, lengths, strict=True)]
-            known = None if device == ABSENT_DEVICE else device
-            devices[known] = devices.get(known, 0) + sum(lengths)
-    behind_return = max((lengths[1] + lengths[2] for _, lengths in costs.get(wait, ())), default=0)
-    found = replace(
-        one,
-        stack=_stack(context, int(context.waits.row[wait])),
-        parts=(parts[0], parts[1], parts[2]) if one.drains else None,
-        devices=tuple(sorted(devices.items(), key=lambda pair: -pair[1])),
-        end_ns=one.end_ns + behind_return,
-    )
-    mine = [number for number, _ in waits]
-    ops = context.links.op[context.waits.own_op[np.isin(context.waits.own_call, mine)]]
-    copies = ops[trace.kind[ops] == Kind.MEMCPY]
-    if not copies.size:
-        return found
-    row = int(copies[0])
-    size = int(trace.bytes[row])
+def _with_names(one: CostlyWait, rows: WaitRows, place: int) -> CostlyWait:
+    """With the ranges around them and their threads."""
+    ranges = [(str(name), idle, ns) for (name,), idle, ns in rows.by_cost(place, "range") if name]
+    threads = [(_thread(*who), idle, ns) for who, idle, ns in rows.by_cost(place, "thread", "process")]
+    ranges.sort(key=lambda each: (-each[1], -each[2], each[0]))
+    threads.sort(key=lambda each: (-each[2], -each[1], each[0]))
     return replace(
-        found,
-        bytes=None if size == ABSENT else size,
-        copy=CopyKind(int(trace.copy_kind[row])),
-        memory=Memory(int(trace.memory[row])),
+        one,
+        ranges=tuple(name for name, _, _ in ranges),
+        threads=tuple((name, ns) for name, _, ns in threads),
+        is_looked_up=True,
     )
 
 
-def _stack(context: Context, row: int) -> tuple[str, ...]:
+def _thread(thread: Cell, process: Cell) -> str:
+    return f"thread {thread} of process {process}"
+
+
+class _Lookup:
+    """What the trace says of the first places."""
+
+    def __init__(self, context: Context, rows: WaitRows, number: Ints, first: Sequence[int]) -> None:
+        self._context = context
+        self._longest = [int(number[rows.members[place][0]]) for place in first]
+        rank = np.full(len(rows.names), -1, np.int64)
+        rank[np.array(first, np.int64)] = np.arange(len(first))
+        self._rank_of_wait = np.full(context.waits.row.size, -1, np.int64)
+        self._rank_of_wait[number] = rank[rows.place]
+        self._wait, self._device, self._parts = _drain_costs(context)
+        self._rank_of_drain = self._rank_of_wait[self._wait]
+        self._rank_of_own = self._rank_of_wait[context.waits.own_call]
+
+    def up(self, one: CostlyWait, rank: int) -> CostlyWait:
+        """With the stack and the copy of the longest of these waits, and what their idle time is made of."""
+        mine = np.flatnonzero(self._rank_of_drain == rank)
+        devices: dict[int | None, int] = {}
+        for device, ns in zip(
+            self._device[mine].tolist(), self._parts[mine].sum(axis=1).tolist(), strict=True
+        ):
+            known = None if device == ABSENT_DEVICE else device
+            devices[known] = devices.get(known, 0) + ns
+        returned, refill, launch = self._parts[mine].sum(axis=0).tolist()
+        its = mine[self._wait[mine] == self._longest[rank]]
+        return replace(
+            self._with_copy(one, rank),
+            stack=_stack(self._context, self._longest[rank]),
+            parts=(returned, refill, launch) if one.drains else None,
+            devices=tuple(sorted(devices.items(), key=lambda pair: -pair[1])),
+            end_ns=one.end_ns + int(self._parts[its, 1:].sum(axis=1).max(initial=0)),
+        )
+
+    def _with_copy(self, one: CostlyWait, rank: int) -> CostlyWait:
+        trace, context = self._context.trace, self._context
+        ops = context.links.op[context.waits.own_op[self._rank_of_own == rank]]
+        copies = ops[trace.kind[ops] == Kind.MEMCPY]
+        if not copies.size:
+            return one
+        row = int(copies[0])
+        size = int(trace.bytes[row])
+        return replace(
+            one,
+            bytes=None if size == ABSENT else size,
+            copy=CopyKind(int(trace.copy_kind[row])),
+            memory=Memory(int(trace.memory[row])),
+        )
+
+
+def _drain_costs(context: Context) -> tuple[Ints, Ints, Ints]:
+    """The wait of each drain, its device, and the three parts of what it cost in the window."""
+    wait, device = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    parts = [np.zeros((0, 3), np.int64)]
+    for number, drains in context.drains.items():
+        edges = np.stack([drains.start, drains.returned, drains.enqueued, drains.end], axis=1)
+        parts.append(np.diff(edges if context.window is None else np.clip(edges, *context.window), axis=1))
+        wait.append(drains.wait)
+        device.append(np.full(drains.wait.size, number, np.int64))
+    return np.concatenate(wait), np.concatenate(device), np.concatenate(parts)
+
+
+def _stack(context: Context, wait: int) -> tuple[str, ...]:
     """Names of the ranges, ops and frames of a call's thread that are open while it runs."""
-    trace = context.trace
-    until = int(np.searchsorted(trace.start_ns, trace.start_ns[row], side="right"))
-    open_ = np.flatnonzero(
-        np.isin(trace.kind[:until], (Kind.RANGE, Kind.CPU_OP, Kind.PYTHON))
-        & (trace.end_ns[:until] >= trace.end_ns[row])
-        & (trace.thread[:until] == trace.thread[row])
-        & (trace.process[:until] == trace.process[row])
-        & (trace.part[:until] == trace.part[row])
+    trace, row = context.trace, context.waits.row[wait]
+    near, thread = near_waits(context)
+    mine = near[thread == context.waits.thread[wait]]
+    around = (gather(trace.start_ns, mine) <= trace.start_ns[row]) & (
+        gather(trace.end_ns, mine) >= trace.end_ns[row]
     )
-    return tuple(trace.name_of(int(one)) for one in open_)
+    return tuple(names_of(trace, np.sort(mine[around])))

@@ -8,12 +8,14 @@ from typing import Final
 
 import numpy as np
 
-from overlap_lab.columns import Rows
+from overlap_lab.columns import Ints, Rows
+from overlap_lab.intervals import clip
 from overlap_lab.metrics.causes import CAUSES
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.idle import first_op, idle_segments
 from overlap_lab.metrics.late import LateGaps, alike, late_gaps
 from overlap_lab.metrics.places import names_of, relative_start_ns
+from overlap_lab.metrics.tables import waits_inside
 from overlap_lab.render.costly_waits import CostlyWait, costly_waits
 from overlap_lab.render.idle_rules import LANDMARKS, IdleFacts, IdleRule, advice_for_idle
 from overlap_lab.render.numbers import Numbers
@@ -25,6 +27,9 @@ __all__ = ["Cost", "Costs", "costs_of"]
 
 _SMALL_SHARE: Final = 0.01
 """Idle time without a wait below this share of all idle time is told as one sum."""
+
+_OUTSIDE: Final = "waits outside of the window"
+_INSIDE: Final = "waits inside of other waits"
 
 Span = tuple[int, int]
 
@@ -49,6 +54,8 @@ class Cost:
     """The group of gaps, where the cause is a late host; the first of several that are told as one."""
     names: tuple[tuple[str, int], ...] = ()
     """What the launching thread did in these gaps, by idle time, the most first."""
+    title: str = ""
+    """What it is called, where it is a part of its cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,11 @@ def costs_of(report: Report, context: Context | None) -> Costs:
     others = _with_context(context) if context is not None and are_known else _bare(by_cause)
     told = [_advised(cost, window) for cost in others]
     found = sorted(
-        (*(_of_wait(one) for one in waits if one.waits), *told),
+        (
+            *(_of_wait(one) for one in waits if one.waits or one.idle_ns),
+            *told,
+            *_outside(context, by_cause, waits),
+        ),
         key=lambda one: (-one.idle_ns, -(one.wait.before_the_end_ns if one.wait else 0), one.cause),
     )
     idle = sum(numbers.count("device/idle", scope) for scope in scopes)
@@ -99,7 +110,7 @@ def _of_wait(wait: CostlyWait) -> Cost:
     return Cost(
         cause=Cause.DRAIN,
         idle_ns=wait.idle_ns,
-        advice=advice_for_wait(wait),
+        advice=advice_for_wait(wait) if wait.is_looked_up and wait.waits else None,
         gaps=wait.drains,
         longest_ns=wait.costliest_ns,
         devices=wait.devices,
@@ -138,37 +149,58 @@ def _with_context(context: Context) -> Iterator[Cost]:
 
 def _of_cause(context: Context, cause: Cause) -> Iterator[Cost]:
     """All idle time of one cause as one cost."""
-    devices: dict[int | None, int] = {}
-    gaps, longest, spot = 0, 0, (0, 0)
+    spans: dict[int, tuple[Ints, Ints]] = {}
     names: dict[str, int] = {}
-    zero = relative_start_ns(context)
     for device in context.devices:
         segments = idle_segments(context, device)
         mine = segments.cause == CAUSES.index(cause)
-        lengths = (segments.end - segments.start)[mine]
-        if lengths.size == 0:
-            continue
-        devices[None if device == ABSENT_DEVICE else device] = int(lengths.sum())
-        gaps += lengths.size
+        spans[device] = start, end = segments.start[mine], segments.end[mine]
         if cause is Cause.IN_CALL:
-            for name, ns in zip(_calls(context, device, segments.gap[mine]), lengths.tolist(), strict=True):
+            calls = _calls(context, device, segments.gap[mine])
+            for name, ns in zip(calls, (end - start).tolist(), strict=True):
                 if name:
                     names[name] = names.get(name, 0) + ns
+    yield from (replace(cost, names=_most_named(names)) for cost in _summed(context, cause, spans))
+
+
+def _outside(
+    context: Context | None, by_cause: Mapping[Cause, int], waits: Sequence[CostlyWait]
+) -> Iterator[Cost]:
+    """Idle time behind waits that have no row: they are outside of the window, or lie in another wait."""
+    rest_ns = by_cause[Cause.DRAIN] - sum(one.idle_ns for one in waits)
+    if rest_ns <= 0:
+        return
+    if context is None:
+        yield Cost(Cause.DRAIN, rest_ns, None, 0, 0, title=_OUTSIDE)
+        return
+    has_row = np.zeros(context.waits.row.size, np.bool_)
+    has_row[waits_inside(context)] = True
+    spans = {}
+    for device, drains in context.drains.items():
+        start, end = clip(drains.start, drains.end, context.window)
+        mine = ~has_row[drains.wait] & (end > start)
+        spans[device] = start[mine], end[mine]
+    title = _INSIDE if context.window is None else _OUTSIDE
+    yield from (replace(cost, title=title) for cost in _summed(context, Cause.DRAIN, spans))
+
+
+def _summed(context: Context, cause: Cause, spans: Mapping[int, tuple[Ints, Ints]]) -> Iterator[Cost]:
+    """The idle spans of each device as one cost, none where there are none."""
+    devices: dict[int | None, int] = {}
+    gaps, longest, spot = 0, 0, (0, 0)
+    zero = relative_start_ns(context)
+    for device, (start, end) in spans.items():
+        if start.size == 0:
+            continue
+        lengths = end - start
+        devices[None if device == ABSENT_DEVICE else device] = int(lengths.sum())
+        gaps += lengths.size
         at = int(lengths.argmax())
         if lengths[at] > longest:
             longest = int(lengths[at])
-            spot = (int(segments.start[mine][at]) - zero, int(segments.end[mine][at]) - zero)
+            spot = (int(start[at]) - zero, int(end[at]) - zero)
     if gaps:
-        yield Cost(
-            cause,
-            sum(devices.values()),
-            None,
-            gaps,
-            longest,
-            _most_first(devices),
-            spot,
-            names=_most_named(names),
-        )
+        yield Cost(cause, sum(devices.values()), None, gaps, longest, _most_first(devices), spot)
 
 
 def _calls(context: Context, device: int, gap: Rows) -> list[str]:

@@ -138,7 +138,11 @@ def _wait_sentences(report: Report, costs: Costs) -> Iterator[str]:
     waits = [one for one in costs.found if one.wait is not None]
     split = blocked_split(report)
     before = split[0] if split else sum(one.wait.before_the_end_ns for one in waits if one.wait)
-    if not waits:
+    if not waits and costs.waits_ns:
+        title = next((one.title for one in costs.found if one.title), "waits")
+        share = share_words(costs.waits_ns, costs)
+        yield f"{title[:1].upper()}{title[1:]} cost {format_ns(costs.waits_ns)}, {share}."
+    elif not waits:
         yield "No call waited for the device before the end."
     elif len(waits) == 1 and waits[0] is costs.found[0] and waits[0].idle_ns:
         same = "That wait" if waits[0].gaps == 1 else "These waits"

@@ -131,6 +131,8 @@ def _advice(one: Cost) -> Iterator[str]:
         )
     elif one.wait is not None:
         yield element("span", "No rule of ours knows this wait.", class_="soft")
+    elif one.title:
+        yield element("span", "The waits themselves are not in what is measured here.", class_="soft")
     else:
         yield element("span", "Too little to start with.", class_="soft")
     empty = why_empty(one.wait) if one.wait is not None else ""

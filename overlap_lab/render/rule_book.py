@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from overlap_lab.render.costly_waits import COPY_OPS, CostlyWait
+from overlap_lab.render.costly_waits import CostlyWait
+from overlap_lab.render.wait_rows import COPY_OPS
 from overlap_lab.schema import CopyKind, Memory, Reason
 
 __all__ = ["WAIT_RULES", "WaitRule", "advice_for_wait"]

@@ -28,6 +28,10 @@ def _paths() -> list[Path]:
     return found + sorted(path for path in (ROOT / "traces").iterdir() if path.suffix in (".db", ".gz"))
 
 
+def _all_of_it(trace: Trace) -> None:
+    return None
+
+
 def _first_half(trace: Trace) -> Window:
     first, last = _ends(trace)
     return first, (first + last) // 2
@@ -58,7 +62,7 @@ def _first_op(trace: Trace) -> int:
 
 @pytest.mark.parametrize(
     "window_of",
-    [_first_half, _second_half, _up_to_the_first_op, _around_the_first_op],
+    [_all_of_it, _first_half, _second_half, _up_to_the_first_op, _around_the_first_op],
     ids=lambda each: each.__name__[1:],
 )
 @pytest.mark.parametrize("path", _paths(), ids=lambda path: str(path.relative_to(ROOT)))
@@ -66,6 +70,10 @@ def test_what_is_told_of_a_window(path: Path, window_of) -> None:
     trace = _loaded(path)
     report, context = report_and_context(trace, window=window_of(trace))
     costs = costs_of(report, context)
+    if any(costs.by_cause.values()):
+        assert sum(one.idle_ns for one in costs.found) == costs.idle_ns
+        bare = costs_of(report, None)
+        assert sum(one.idle_ns for one in bare.found) == costs.idle_ns
     assert "window" in report_text(report, costs=costs)
     listed = cost_list("one", costs, context, zero_ns=0, headed=True)
     assert listed.count("data-cause=") >= min(len(costs.found), 10)

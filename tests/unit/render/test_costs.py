@@ -196,6 +196,44 @@ def test_a_window_that_begins_before_the_first_op_names_the_call_that_keeps_it_w
     assert inside.idle_ns > 0
 
 
+def test_waits_in_a_window_keep_their_stack_and_advice_and_earlier_ones_are_one_cost() -> None:
+    trace = load(ITEM_LOOP)
+    zero = int(trace.start_ns[0])
+    report, context = report_and_context(trace, window=(zero + 474_000, zero + 948_000))
+    costs = costs_of(report, context)
+    assert costs.idle_ns == sum(one.idle_ns for one in costs.found) == 72_000
+    [wait] = [one for one in costs.found if one.wait is not None]
+    assert wait.wait is not None
+    assert wait.wait.stack == ("aten::item", "aten::_local_scalar_dense")
+    assert wait.advice is not None
+    assert wait.advice.name == "sync_that_drains"  # one wait in the window is no loop
+
+
+def test_idle_time_behind_a_wait_before_the_window_is_a_cost_without_advice() -> None:
+    drawing = """
+        host   1 |L.SSSSS....L.SSSSS...L..
+        stream 0 |.KKKKKK.....KKKKKK....KK
+    """
+    report, context = report_and_context(timeline(drawing), window=(9_000, 24_000))
+    for costs in (costs_of(report, context), costs_of(report, None)):
+        found = {title_of(one): one.idle_ns for one in costs.found}
+        assert found == {"hipDeviceSynchronize": 4_000, "waits outside of the window": 3_000}
+        [outside] = [one for one in costs.found if one.wait is None]
+        assert outside.advice is None
+    [outside] = [one for one in costs_of(report, context).found if one.wait is None]
+    assert (outside.gaps, outside.longest_ns, outside.spot) == (1, 3_000, (9_000, 12_000))
+
+
+def test_a_window_with_idle_time_behind_earlier_waits_only_says_so() -> None:
+    drawing = """
+        host   1 |L.SSSSS....L...
+        stream 0 |.KKKKKK.....KKK
+    """
+    report, context = report_and_context(timeline(drawing), window=(9_000, 15_000))
+    said = headline(report, costs_of(report, context)).sentences[-1]
+    assert said == "Waits outside of the window cost 3.00 us, 50.0 % of the window, 100.0 % of idle."
+
+
 def test_a_framework_copy_and_its_synchronize_are_one_place() -> None:
     drawing = """
         host   1 |L.C1CCC.T0TTTTT.L....L.C2CCC.T0TTTTT.L...S0SS
