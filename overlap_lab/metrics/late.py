@@ -10,7 +10,18 @@ from typing import Final
 import numpy as np
 
 from overlap_lab import native
-from overlap_lab.columns import Ints, Mask, Rows, code_bits, dense_codes, gather, order
+from overlap_lab.columns import (
+    Ints,
+    Mask,
+    Rows,
+    code_bits,
+    count_before,
+    count_until,
+    dense_codes,
+    gather,
+    order,
+)
+from overlap_lab.intervals import spread
 from overlap_lab.metrics.causes import CAUSES
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.idle import idle_segments
@@ -155,18 +166,15 @@ def _pairs(context: Context, gaps: _Gaps, looked: int) -> _Pairs:
     thread = gaps.thread[asked]
     moments = (thread, middle, middle)
     rows, row_thread = native.rows_near(trace, code_bits(_HOST), context.links.thread_rows, moments)
-    found_gap, found_row = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
-    for number in np.unique(row_thread).tolist():
-        its_gaps, its_rows = asked[thread == number], rows[row_thread == number]
-        moment = middle[thread == number]
-        by_time = order(moment)
-        low = np.searchsorted(moment[by_time], trace.start_ns[its_rows])
-        high = np.searchsorted(moment[by_time], trace.end_ns[its_rows], side="right")
-        which = np.repeat(np.arange(its_rows.size), high - low)
-        at = np.arange(which.size) - np.repeat(np.cumsum(high - low) - (high - low), high - low)
-        found_gap.append(its_gaps[by_time[low[which] + at]])
-        found_row.append(its_rows[which])
-    return _covering(context, gaps, np.concatenate(found_gap), np.concatenate(found_row))
+    # By thread and then by time: of both together a rank among all moments is one number.
+    times = np.sort(middle)
+    by_time = order(thread, middle)
+    at_thread = row_thread.astype(np.int64) * (times.size + 1)
+    ranks = (thread * (times.size + 1) + count_before(times, middle))[by_time]
+    low = count_before(ranks, at_thread + count_before(times, gather(trace.start_ns, rows)))
+    high = count_before(ranks, at_thread + count_until(times, gather(trace.end_ns, rows)))
+    which, at = spread(low, high)
+    return _covering(context, gaps, asked[by_time[at]], rows[which])
 
 
 def _covering(context: Context, gaps: _Gaps, gap: Ints, row: Rows) -> _Pairs:
