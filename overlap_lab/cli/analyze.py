@@ -48,8 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.json = stdout_or_path(arguments.json)
     refuse_to_overwrite(arguments.json, force=arguments.force, inputs=arguments.paths)
     window = None if arguments.window is None else parse_window(arguments.window)
-    analyzed = list(reports_of(arguments.paths, window=window, steps=arguments.steps))
-    if arguments.json != STDOUT:
+    is_shown = arguments.json != STDOUT
+    analyzed = list(reports_of(arguments.paths, window=window, steps=arguments.steps, with_costs=is_shown))
+    if is_shown:
         _show(analyzed)
     if arguments.json is not None:
         from overlap_lab.render.json import reports_to_json
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _show(analyzed: list[tuple[Report, Costs]]) -> None:
+def _show(analyzed: list[tuple[Report, Costs | None]]) -> None:
     from overlap_lab.render.text import report_text
 
     width, colour = width_of(sys.stdout), colour_of(sys.stdout)

@@ -21,11 +21,14 @@ __all__ = ["reports_of", "runs_at"]
 
 
 def reports_of(
-    paths: Iterable[str], *, window: Window | None = None, steps: bool = False
-) -> Iterator[tuple[Report, Costs]]:
-    """A report for each trace at the paths, and what costs device time, one trace in memory at a time."""
+    paths: Iterable[str], *, window: Window | None = None, steps: bool = False, with_costs: bool = True
+) -> Iterator[tuple[Report, Costs | None]]:
+    """A report for each trace at the paths, and what costs device time, one trace in memory at a time.
+
+    Without `with_costs`, which only people read, None stands for the costs.
+    """
     for found in [one for path in paths for one in inputs_at(path)]:
-        yield _analyzed(found, window, steps=steps)
+        yield _analyzed(found, window, steps=steps, with_costs=with_costs)
 
 
 def runs_at(paths: Iterable[str]) -> list[Report | Trace]:
@@ -68,7 +71,9 @@ def _loaded(found: TraceInput) -> Trace:
         return load(found)
 
 
-def _analyzed(found: TraceInput, window: Window | None, *, steps: bool) -> tuple[Report, Costs]:
+def _analyzed(
+    found: TraceInput, window: Window | None, *, steps: bool, with_costs: bool
+) -> tuple[Report, Costs | None]:
     from overlap_lab.analyze import report_and_context
     from overlap_lab.loaders import load
     from overlap_lab.render.costs import costs_of
@@ -78,7 +83,7 @@ def _analyzed(found: TraceInput, window: Window | None, *, steps: bool) -> tuple
         meter.now(f"analyzing {len(trace):,} rows of")
         clip = None if window is None else window_in(trace, window)
         report, context = report_and_context(trace, window=clip, steps=steps)
-        return report, costs_of(report, context)
+        return report, costs_of(report, context) if with_costs else None
 
 
 def _saved(path: str) -> tuple[Report, ...]:
