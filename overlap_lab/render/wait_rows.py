@@ -53,8 +53,8 @@ class WaitRows:
     def by_cost(self, place: int, *names: str) -> list[tuple[tuple[Cell, ...], int, int]]:
         """The different cells of a place's waits with their idle and blocked time, as they come."""
         members = self.members[place]
-        columns = [self.cells[name] for name in names]
-        code, found = _numbered([tuple(column[at] for column in columns) for at in members.tolist()])
+        at = members.tolist()
+        code, found = _numbered(zip(*(map(self.cells[name].__getitem__, at) for name in names), strict=True))
         sums = (sum_of_each(code, each[members], len(found)).tolist() for each in (self.idle, self.blocked))
         return list(zip(found, *sums, strict=True))
 

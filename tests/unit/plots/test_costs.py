@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from overlap_lab import plots
 from overlap_lab.analyze import analyze
 from overlap_lab.errors import UsageError
 from overlap_lab.plots import costs
+from overlap_lab.schema import Api
 from overlap_lab.trace import Source, Trace
 from tests.timeline import timeline as drawn
 
@@ -37,6 +39,22 @@ def test_blocked_time_is_split_where_the_device_was_done() -> None:
     assert bars(figure) == {"until the device was done": [10.0], "after that, until the return": [4.0]}
     assert list(figure.layout.yaxis.ticktext) == ["hipDeviceSynchronize (device_sync)"]
     assert figure.data[0].hovertext == ("10.0 us in 2 waits",)
+
+
+def test_the_twenty_costliest_places_are_drawn_and_the_others_told() -> None:
+    lengths = range(1, 24)  # 23 calls, each blocks 1 us longer than the one before
+    host = "".join(f"L{'S' * (length + 1)}." for length in lengths)
+    stream = "".join(f".{'K' * (length + 1)}." for length in lengths)
+    trace = drawn(f"host   1 |{host}\nstream 0 |{stream}")
+    calls = np.flatnonzero(trace.api == Api.DEVICE_SYNC)
+    name = trace.name.copy()
+    name[calls] = len(trace.names) + np.arange(calls.size)
+    trace = trace.replace(name=name, names=(*trace.names, *(f"sync{at}" for at in lengths)))
+    figure = plots.blocked(trace)
+    assert list(figure.layout.yaxis.ticktext) == [f"sync{at} (device_sync)" for at in range(23, 3, -1)]
+    blocked = bars(figure)
+    assert sum(blocked["until the device was done"]) == sum(length + 1 for length in range(4, 24))
+    assert said(figure) == "3 more places, 9.00 us together, are not drawn"
 
 
 def test_each_drain_is_a_bar_of_its_parts() -> None:
