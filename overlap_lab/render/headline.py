@@ -120,17 +120,20 @@ def _phrase(cost: Cost) -> str:
         return "the host launched late, and the trace does not name what it did"
     if cost.late.is_long:
         return f"the host launched late while it was in {title}"
-    mostly = f", most of it in {printable(cost.names[0][0])}" if _is_most(cost) else ""
-    return f"the host launched late in {cost.gaps:,} {title}{mostly}"
+    return f"the host launched late in {cost.gaps:,} {title}{_mostly(cost)}"
+
+
+def _mostly(cost: Cost) -> str:
+    """The op that holds most of the time, else the two that hold most and how many others there are."""
+    names = [printable(name) for name, _ in cost.names]
+    if names and 2 * cost.names[0][1] >= cost.idle_ns:
+        return f", most of it in {names[0]}"
+    return f", in {and_more(names)}" if names else ""
 
 
 def _stood_idle(cost: Cost, title: str) -> str:
     around = and_more([name for name, _ in cost.names], shown=1)
     return f"{title} ({printable(around)})" if around else title
-
-
-def _is_most(cost: Cost) -> bool:
-    return bool(cost.names) and 2 * cost.names[0][1] >= cost.idle_ns
 
 
 def _wait_sentences(report: Report, costs: Costs) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from overlap_lab.analyze import report_and_context
@@ -20,7 +21,7 @@ from overlap_lab.render.cost_words import (
 from overlap_lab.render.costs import Costs, costs_of
 from overlap_lab.render.headline import headline
 from overlap_lab.render.lines import Style
-from overlap_lab.schema import Cause, CopyKind, Reason
+from overlap_lab.schema import Cause, CopyKind, Kind, Reason
 from overlap_lab.trace import Trace
 from tests.timeline import timeline
 from tests.unit.render.made_report import made_report
@@ -103,6 +104,26 @@ def test_the_headline_names_the_costliest_and_then_what_waits_cost() -> None:
         "and blocked the host for 401 us (27.0 % of the window's length) before the end.",
     )
     assert said.style is Style.BAD
+
+
+def test_short_gaps_name_the_ops_that_hold_most_of_them_in_the_first_line() -> None:
+    trace = timeline(
+        """
+        host   1 |L....L....L....L....L.
+        host   1 |.IIII..III..III..III..
+        stream 0 |.K....K....K....K....K
+        """,
+        letter_ns=10_000,
+    )
+    ops = np.flatnonzero(trace.kind == Kind.CPU_OP)
+    name = trace.name.copy()
+    name[ops] = len(trace.names) + np.arange(ops.size)
+    trace = trace.replace(name=name, names=(*trace.names, *(f"aten::{one}" for one in "abcd")))
+    report, context = report_and_context(trace)
+    costliest = headline(report, costs_of(report, context)).sentences[1]
+    assert costliest.startswith(
+        "Costliest: the host launched late in 4 short gaps between launches, in aten::a, aten::b and 2 more: "
+    )
 
 
 def test_waits_that_cost_no_device_time_are_said_to_block_the_host_only() -> None:
