@@ -97,7 +97,7 @@ def spread_words(cost: Cost, costs: Costs) -> str:
     if cost.wait is None and cost.gaps:
         parts.append(_times(cost.gaps, "gap", cost.longest_ns))
         if cost.late is not None and cost.late.is_long and len(cost.names) == 1:
-            parts.append(f"it covers {format_ns(cost.names[0][1])} of them")
+            parts.append(f"the host was in it for {format_ns(cost.names[0][1])}")
     elif cost.wait is not None and cost.wait.drains:
         parts.append(f"costliest {format_ns(cost.wait.costliest_ns)} idle")
     parts += _most(cost, costs)

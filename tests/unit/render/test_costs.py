@@ -88,6 +88,7 @@ def test_a_late_loader_leads_the_list_with_its_name_and_its_rule() -> None:
     first = costs.found[0]
     assert first.cause is Cause.HOST_LATE
     assert title_of(first) == "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+    assert spread_words(first, costs) == "one gap of 440 us; the host was in it for 435 us"
     assert first.advice is not None
     assert first.advice.name == "loader_too_slow"
 
