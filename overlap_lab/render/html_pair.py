@@ -37,7 +37,7 @@ def change_cards(comparisons: Sequence[tuple[str, Comparison]], sides: Sequence[
 def _card(heading: str, comparison: Comparison, sides: Sequence[Glance]) -> str:
     words = [
         element("p", sentence(said), class_="" if at else "said")
-        for at, said in enumerate(_sentences(comparison))
+        for at, said in enumerate(chain(_sentences(comparison), _of_the_host(sides)))
     ]
     rests = element("p", sentence(rests_on(comparison)), class_="soft")
     then = try_first(sides[1], "Try next, in B") if sides else ""
@@ -111,6 +111,30 @@ def _parts(explanation: Explanation, sign: int) -> str:
     return ", ".join(f"{words} {signed_ns(ns)}" for words, ns in mine)
 
 
+def _blocked(sides: Sequence[Glance]) -> tuple[int, int] | None:
+    """Host time blocked before the end, of both; None where that is not known."""
+    splits = [blocked_split(one.report) for one in sides]
+    if len(splits) != 2 or None in splits:
+        return None
+    before, after = (split[0] if split else 0 for split in splits)
+    return before, after
+
+
+def _of_the_host(sides: Sequence[Glance]) -> Iterator[str]:
+    """What the host gained or lost, where it is worth naming: the devices' time does not show it."""
+    found = _blocked(sides)
+    if found is None or not _matters(found, sides):
+        return
+    before, after = found
+    windows = f"{format_ns(before)} → {format_ns(after)}"
+    side = "B leaves the host free for longer" if after < before else "B blocks the host for longer"
+    yield f"{side}: blocked before the end {windows} ({signed_ns(after - before)})."
+
+
+def _matters(values: tuple[int, int], sides: Sequence[Glance]) -> bool:
+    return abs(values[1] - values[0]) > _SMALL_PART * sides[0].costs.window_ns
+
+
 def _table(sides: Sequence[Glance]) -> str:
     """Both traces as a whole, and the difference."""
     head = (
@@ -118,7 +142,10 @@ def _table(sides: Sequence[Glance]) -> str:
     )
     rows = (
         element(
-            "tr", element("td", term(word, _SHOWN.get(word, ""))), *_cells(values), class_=_way(word, values)
+            "tr",
+            element("td", term(word, _SHOWN.get(word, ""))),
+            *_cells(values),
+            class_=_way(word, values) if _matters(values, sides) else "",
         )
         for word, values in _rows(sides)
         if any(values)
@@ -133,10 +160,9 @@ def _rows(sides: Sequence[Glance]) -> Iterator[tuple[str, tuple[int, int]]]:
     yield "busy", (a.window_ns - a.idle_ns, b.window_ns - b.idle_ns)
     for cause in _largest_change(a.by_cause, b.by_cause):
         yield CAUSE_WORDS[cause], (a.by_cause.get(cause, 0), b.by_cause.get(cause, 0))
-    splits = [blocked_split(one.report) for one in sides]
-    if None not in splits:
-        before, after = (split[0] if split else 0 for split in splits)
-        yield "host blocked", (before, after)
+    blocked = _blocked(sides)
+    if blocked is not None:
+        yield "host blocked", blocked
 
 
 def _largest_change(a: Mapping[Cause, int], b: Mapping[Cause, int]) -> list[Cause]:
@@ -151,6 +177,6 @@ def _cells(values: tuple[int, int]) -> Iterator[str]:
 
 def _way(word: str, values: tuple[int, int]) -> str:
     """Less is better, but for busy time, which is the work itself."""
-    if word == "busy" or values[0] == values[1]:
+    if word == "busy":
         return ""
     return "gain" if values[1] < values[0] else "loss"

@@ -9,6 +9,7 @@ from overlap_lab.analyze import analyze
 from overlap_lab.compare import compare
 from overlap_lab.render.html import PageSection, report_page
 from overlap_lab.render.side_by_side import side_by_side
+from overlap_lab.report import Report
 from overlap_lab.schema import Cause
 from overlap_lab.trace import Trace
 from tests.timeline import timeline
@@ -123,3 +124,35 @@ def test_a_report_without_waits_says_so_side_by_side() -> None:
     bare = replace(SYNC, tables={})
     rows = {str(row[0]).strip(): row[1:] for row in side_by_side([("a", SYNC), ("b", bare)]).rows}
     assert rows["in the final wait"] == ("100 us", "n/a")
+
+
+def _pair_card(a: Report, b: Report) -> str:
+    sections = [PageSection("a", TRACE, a), PageSection("b", TRACE, b)]
+    body = _body(report_page(sections, title="a", comparisons=[("a -> b", compare(a, b))]))
+    return re.sub("<wbr>", "", body.partition("</section>")[0]).replace("\u00a0", " ")
+
+
+def _with_final_waits_only(report: Report) -> Report:
+    waits = report.tables["waits"]
+    terminal = [column.name for column in waits.columns].index("terminal")
+    final = replace(waits, rows=tuple(row for row in waits.rows if row[terminal]))
+    return replace(report, tables={**report.tables, "waits": final})
+
+
+def test_two_traces_say_what_the_host_gained_or_lost_beside_the_device() -> None:
+    free = _with_final_waits_only(ASYNC)
+    gained, lost, same = (_pair_card(*pair) for pair in ((SYNC, free), (free, SYNC), (SYNC, ASYNC)))
+    assert "B leaves the host free for longer: blocked before the end 200 us → 0 ns (-200 us)." in gained
+    assert "B blocks the host for longer: blocked before the end 0 ns → 200 us (+200 us)." in lost
+    assert "the host for longer" not in same
+    assert "the host free" not in same
+
+
+def test_a_difference_of_less_than_a_thousandth_of_the_window_has_no_colour() -> None:
+    later = made_report(busy_us=3_400, idle_us={Cause.DRAIN: 83, Cause.HOST_LATE: 20})
+    card = _pair_card(made_report(busy_us=3_400), later)
+    assert ">+3.00 us</td>" in card
+    assert '<tr class="' not in card
+    assert '<tr class="loss">' in _pair_card(
+        made_report(busy_us=400), made_report(busy_us=400, idle_us={Cause.DRAIN: 90})
+    )
