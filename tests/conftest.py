@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -11,6 +12,10 @@ from hypothesis import settings
 
 settings.register_profile("no deadline", deadline=None)  # a busy machine is no failure
 settings.load_profile("no deadline")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts jobs in the background that way, and what these tests start and interrupt would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 

@@ -63,8 +63,10 @@ def calls() -> dict[str, Callable[[], object]]:
 def _waiting_stream() -> Iterator[None]:
     """The null stream waits for the end of the scope. Allocating pinned memory would do so as well."""
     import hip_ext
+    from hip_ext import _host_runtime
 
-    runtime = ctypes.CDLL(str(Path(hip_ext.__file__).parent / "libhip_host.so"))
+    beside = Path(_host_runtime.__file__).parent  # not beside this package's sources after an editable install
+    runtime = ctypes.CDLL(str(beside / "libhip_host.so"))
     library = ctypes.CDLL(None)
     gate = ctypes.create_string_buffer(64)  # a sem_t, which is smaller
     library.sem_init(gate, 0, 0)
