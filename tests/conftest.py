@@ -14,7 +14,7 @@ settings.register_profile("no deadline", deadline=None)  # a busy machine is no 
 settings.load_profile("no deadline")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # A shell starts jobs in the background that way, and what these tests start and interrupt would inherit it.
+    # A shell starts background jobs that way, and what these tests start and interrupt would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))

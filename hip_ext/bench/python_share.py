@@ -65,7 +65,7 @@ def _waiting_stream() -> Iterator[None]:
     import hip_ext
     from hip_ext import _host_runtime
 
-    beside = Path(_host_runtime.__file__).parent  # not beside this package's sources after an editable install
+    beside = Path(_host_runtime.__file__).parent  # after an editable install not where the sources are
     runtime = ctypes.CDLL(str(beside / "libhip_host.so"))
     library = ctypes.CDLL(None)
     gate = ctypes.create_string_buffer(64)  # a sem_t, which is smaller
