@@ -35,14 +35,15 @@ def change_cards(comparisons: Sequence[tuple[str, Comparison]], sides: Sequence[
 
 
 def _card(heading: str, comparison: Comparison, sides: Sequence[Glance]) -> str:
+    blocked = _blocked(sides)
     words = [
         element("p", sentence(said), class_="" if at else "said")
-        for at, said in enumerate(chain(_sentences(comparison), _of_the_host(sides)))
+        for at, said in enumerate(chain(_sentences(comparison), _of_the_host(sides, blocked)))
     ]
     rests = element("p", sentence(rests_on(comparison)), class_="soft")
     then = try_first(sides[1], "Try next, in B") if sides else ""
     told = element("div", *words, rests, then, class_="words")
-    numbers = element("div", _table(sides), class_="numbers") if sides else ""
+    numbers = element("div", _table(sides, blocked), class_="numbers") if sides else ""
     title = element("h2", "B against A" if sides else sentence(heading))
     return element("section", title, told, numbers, class_=f"card {_judgement(comparison)}".rstrip())
 
@@ -120,12 +121,11 @@ def _blocked(sides: Sequence[Glance]) -> tuple[int, int] | None:
     return before, after
 
 
-def _of_the_host(sides: Sequence[Glance]) -> Iterator[str]:
+def _of_the_host(sides: Sequence[Glance], blocked: tuple[int, int] | None) -> Iterator[str]:
     """What the host gained or lost, where it is worth naming: the devices' time does not show it."""
-    found = _blocked(sides)
-    if found is None or not _matters(found, sides):
+    if blocked is None or not _matters(blocked, sides):
         return
-    before, after = found
+    before, after = blocked
     windows = f"{format_ns(before)} → {format_ns(after)}"
     side = "B leaves the host free for longer" if after < before else "B blocks the host for longer"
     yield f"{side}: blocked before the end {windows} ({signed_ns(after - before)})."
@@ -135,7 +135,7 @@ def _matters(values: tuple[int, int], sides: Sequence[Glance]) -> bool:
     return abs(values[1] - values[0]) > _SMALL_PART * sides[0].costs.window_ns
 
 
-def _table(sides: Sequence[Glance]) -> str:
+def _table(sides: Sequence[Glance], blocked: tuple[int, int] | None) -> str:
     """Both traces as a whole, and the difference."""
     head = (
         element("th", sentence(word), class_="number" if word else "") for word in ("", "A", "B", "B − A")
@@ -147,20 +147,19 @@ def _table(sides: Sequence[Glance]) -> str:
             *_cells(values),
             class_=_way(word, values) if _matters(values, sides) else "",
         )
-        for word, values in _rows(sides)
+        for word, values in _rows(sides, blocked)
         if any(values)
     )
     whole = element("table", element("thead", element("tr", *head)), element("tbody", *rows))
     return element("div", whole, class_="scroll")
 
 
-def _rows(sides: Sequence[Glance]) -> Iterator[tuple[str, tuple[int, int]]]:
+def _rows(sides: Sequence[Glance], blocked: tuple[int, int] | None) -> Iterator[tuple[str, tuple[int, int]]]:
     a, b = (one.costs for one in sides)
     yield "window", (a.window_ns, b.window_ns)
     yield "busy", (a.window_ns - a.idle_ns, b.window_ns - b.idle_ns)
     for cause in _largest_change(a.by_cause, b.by_cause):
         yield CAUSE_WORDS[cause], (a.by_cause.get(cause, 0), b.by_cause.get(cause, 0))
-    blocked = _blocked(sides)
     if blocked is not None:
         yield "host blocked", blocked
 
