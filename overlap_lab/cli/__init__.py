@@ -16,6 +16,7 @@ from overlap_lab.cli.interrupts import (
     INTERRUPTED,
     end_soon_after_interrupt,
     ended_at_once,
+    interrupts_recognized,
     tell_interrupted,
 )
 from overlap_lab.cli.parser import Parser, add_verb
@@ -52,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _prepare_stdout()
             with ended_at_once() if arguments is None else nullcontext():
                 parsed = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)
-            code: int = parsed.run(parsed)
+            with interrupts_recognized():
+                code: int = parsed.run(parsed)
         sys.stdout.flush()
     except OverlapLabError as error:
         return _failed(str(error))

@@ -7,8 +7,10 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Final
+from threading import Event
+from typing import Final, NoReturn
 
+from overlap_lab.errors import OverlapLabError
 from overlap_lab.native import claim_message, end_after_interrupt
 
 __all__ = [
@@ -16,12 +18,14 @@ __all__ = [
     "end_soon_after_interrupt",
     "ended_at_once",
     "interrupts_left_to_program",
+    "interrupts_recognized",
     "tell_interrupted",
 ]
 
 INTERRUPTED: Final = 130
 """What a shell reports for Ctrl-C."""
 _MESSAGE: Final = "overlap-lab: interrupted\n"
+_interrupted: Final = Event()
 
 
 def end_soon_after_interrupt() -> None:
@@ -53,7 +57,34 @@ def ended_at_once() -> Iterator[None]:
         yield
     finally:
         if not ignored:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, _interrupt)
+
+
+def _interrupt(*_: object) -> NoReturn:
+    _interrupted.set()
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def interrupts_recognized() -> Iterator[None]:
+    """What an interrupt turned into on its way out of here is KeyboardInterrupt again.
+
+    Python makes a RuntimeError of it while it creates a class, a package that is being imported an
+    ImportError of its own; both happen where a verb imports what it needs.
+    """
+    try:
+        yield
+    except Exception as error:
+        expected = isinstance(error, OverlapLabError | OSError)
+        if _follows_interrupt(error) or (_interrupted.is_set() and not expected):
+            raise KeyboardInterrupt from error
+        raise
+
+
+def _follows_interrupt(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _end(*_: object) -> None:

@@ -135,7 +135,8 @@ void scan(const char* text, size_t size, bool last, Path path, Structure& found,
   Masks batch[kBatch];
   Scan scan(text, size, last, found);
   const size_t whole = size / kBlock;
-  for (size_t done = 0; done < whole && !(stop != nullptr && stop->asked());) {
+  for (size_t done = 0; done < whole;) {
+    if (stop != nullptr && stop->asked()) return;  // what is left is far more than one block
     const size_t count = std::min(whole - done, kBatch);
     masks(text + done * kBlock, count, batch);
     scan.blocks(batch, count);

@@ -160,6 +160,45 @@ def test_an_interrupt_of_the_start_is_one_word_too(module: str) -> None:
     assert (done.returncode, done.stderr, done.stdout) == (130, "overlap-lab: interrupted\n", "")
 
 
+LATE = """
+import os, sys
+late = sys.argv.pop(1)
+class Import:
+    def find_spec(self, name, path=None, target=None):
+        if name == late:
+            sys.meta_path.remove(self)
+            INTERRUPT
+sys.meta_path.insert(0, Import())
+from overlap_lab.cli import main
+sys.exit(main())
+"""
+INTO_A_CLASS = """class Value:
+                def __set_name__(self, owner, name):
+                    os.kill(os.getpid(), 2)
+            class Owner:
+                value = Value()"""
+INTO_AN_IMPORT_ERROR = """try:
+                os.kill(os.getpid(), 2)
+            except BaseException:
+                pass
+            raise ImportError(name)"""
+
+
+@pytest.mark.parametrize("interrupt", [INTO_A_CLASS, INTO_AN_IMPORT_ERROR], ids=["class", "import"])
+def test_an_interrupt_that_became_another_exception_is_one_word_too(interrupt: str, tmp_path: Path) -> None:
+    """As it does in what a verb imports for itself: RuntimeError while a class is made, for one."""
+    trace = write_small_trace(tmp_path / "trace.json")
+    script = LATE.replace("INTERRUPT", interrupt)
+    done = subprocess.run(
+        [sys.executable, "-c", script, "overlap_lab.render.costs", "analyze", str(trace)],
+        capture_output=True,
+        text=True,
+        timeout=HANGS_S,
+        check=False,
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (130, "overlap-lab: interrupted\n", "")
+
+
 @pytest.fixture(scope="module")
 def whole_s(trace: Path, tmp_path_factory: pytest.TempPathFactory) -> float:
     """How long the command takes on this machine, from the moment on that it can be interrupted."""

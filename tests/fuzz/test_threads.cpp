@@ -11,6 +11,7 @@
 
 #include "event_parts.h"
 #include "law.h"
+#include "long_members.h"
 #include "threads.h"
 
 namespace {
@@ -82,6 +83,18 @@ void an_interrupt_stops_the_reading_of_a_file() {
   require(stopped || parser.events == kEvents, "the reading stops, or was done before 30 ms");
 }
 
+/// Of a text of many blocks, whichever block it had come to.
+void a_scan_that_is_stopped_reads_no_further() {
+  const std::string text = R"({"a": [)" + std::string(1 << 20, ' ') + "1]}";
+  Stop stop;
+  stop.ask();
+  overlap_native::LongMembers found;
+  require(!overlap_native::long_members(text.data(), text.size() - overlap_native::kMembersMargin,
+                                        1, overlap_native::fastest_path(), found, stop),
+          "nothing is found in a text that was not read");
+  require(found.values.empty(), "and no value is told of");
+}
+
 }  // namespace
 
 int main() {
@@ -89,5 +102,6 @@ int main() {
   a_failure_stops_the_others();
   parts_cover_all_rows_once();
   an_interrupt_stops_the_reading_of_a_file();
+  a_scan_that_is_stopped_reads_no_further();
   return 0;
 }
