@@ -19,7 +19,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from overlap_lab.cli.files import add_store_argument, only_input
+from overlap_lab.cli.files import add_store_argument, only_input, refuse_one_run_twice
 from overlap_lab.errors import BrokenBaseline, UsageError
 from overlap_lab.render.names import printable
 
@@ -80,7 +80,9 @@ def _save(arguments: argparse.Namespace, store: Path) -> int:
 
     check_name(arguments.name)
     commit = commit_of(Path.cwd()) if arguments.commit is None else arguments.commit
-    traces = [load(only_input(path)) for path in arguments.traces]
+    inputs = [only_input(path) for path in arguments.traces]
+    refuse_one_run_twice(one.path for one in inputs)
+    traces = [load(one) for one in inputs]
     made = baseline_of(
         arguments.name,
         traces,

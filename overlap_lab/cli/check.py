@@ -21,7 +21,6 @@ Results (--json, --junit, --sarif, --markdown) take the place of an earlier run'
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -29,8 +28,8 @@ from overlap_lab.cli.files import (
     STDOUT,
     add_store_argument,
     only_input,
-    refuse_inputs,
     refuse_one_file_twice,
+    refuse_one_run_twice,
     refuse_to_overwrite,
     stdout_or_path,
     write_text,
@@ -117,9 +116,11 @@ def run(arguments: argparse.Namespace) -> int:
     if list(outputs.values()).count(STDOUT) > 1:
         raise UsageError("only one result can go to standard output; name files for the others")
     refuse_one_file_twice(outputs.values())
+    read = [*arguments.traces, arguments.budget] if arguments.budget else arguments.traces
     for name, path in outputs.items():
-        refuse_to_overwrite(path, force=arguments.force or _is_earlier_result(path, name))
-    found = _checked(arguments, budget, rules, outputs.values())
+        may = arguments.force or _is_earlier_result(path, name)
+        refuse_to_overwrite(path, force=may, inputs=read)
+    found = _checked(arguments, budget, rules)
     if STDOUT not in outputs.values():
         from overlap_lab.render.check_words import check_text
 
@@ -142,12 +143,7 @@ def _is_earlier_result(path: str, name: str) -> bool:
     return not head or _BEGINNINGS[name] in head
 
 
-def _checked(
-    arguments: argparse.Namespace,
-    budget: Budget,
-    rules: tuple[BaselineRule, ...],
-    outputs: Iterable[str],
-) -> Check:
+def _checked(arguments: argparse.Namespace, budget: Budget, rules: tuple[BaselineRule, ...]) -> Check:
     from overlap_lab.compare.baseline import TRACE
     from overlap_lab.compare.baseline_found import check_baseline
     from overlap_lab.compare.baseline_store import named, nowhere
@@ -158,8 +154,7 @@ def _checked(
     if arguments.baseline is not None and not named(store, arguments.baseline):
         raise nowhere(store, arguments.baseline)  # before traces are read for nothing
     inputs = [only_input(path) for path in arguments.traces]
-    read = [file for one in inputs for file in one.files]
-    refuse_inputs(outputs, [*read, arguments.budget] if arguments.budget else read)
+    refuse_one_run_twice(one.path for one in inputs)
     traces = [load(one) for one in inputs]
     found = check(traces, budget)
     if arguments.baseline is None:

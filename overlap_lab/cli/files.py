@@ -23,8 +23,8 @@ __all__ = [
     "inputs_at",
     "is_saved_report",
     "only_input",
-    "refuse_inputs",
     "refuse_one_file_twice",
+    "refuse_one_run_twice",
     "refuse_to_overwrite",
     "say_written",
     "stdout_or_path",
@@ -84,12 +84,14 @@ def is_saved_report(file: Path) -> bool:
         return _OURS in stream.read(_HEAD)
 
 
-def refuse_inputs(outputs: Iterable[str], inputs: Iterable[str | Path]) -> None:
-    """Raise before a result is written over what it is made of."""
-    read = {os.path.realpath(one) for one in inputs}
-    for path in outputs:
-        if path != STDOUT and os.path.realpath(path) in read:
-            raise UsageError(f"{path} is read, and cannot be written as well; name another file")
+def refuse_one_run_twice(runs: Iterable[str | Path]) -> None:
+    """Raise where a file stands for two repeats: counted twice, it would look like two that agree."""
+    seen: set[str] = set()
+    for path in runs:
+        real = os.path.realpath(path)
+        if real in seen:
+            raise UsageError(f"{path}: named for two repeats, and is one run; name it once")
+        seen.add(real)
 
 
 def stdout_or_path(path: str | None) -> str | None:

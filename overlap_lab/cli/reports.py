@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from overlap_lab.cli.files import inputs_at, is_saved_report
+from overlap_lab.cli.files import inputs_at, is_saved_report, refuse_one_run_twice
 from overlap_lab.cli.progress import waiting_for
 from overlap_lab.cli.window import Window, window_in
 from overlap_lab.errors import TraceNotFound, UnknownFormat
@@ -36,15 +36,20 @@ def runs_at(paths: Iterable[str]) -> list[Report | Trace]:
 
     Of a folder all traces; where it has none, all saved reports that lie in it.
     """
-    return [run for path in paths for run in _runs_at(path)]
+    found = [one for path in paths for one in _files_at(path)]
+    refuse_one_run_twice(one if isinstance(one, str) else one.path for one in found)
+    runs: list[Report | Trace] = []
+    for one in found:
+        runs.extend(_saved(one) if isinstance(one, str) else [_loaded(one)])
+    return runs
 
 
-def _runs_at(path: str) -> Iterator[Report | Trace]:
+def _files_at(path: str) -> Sequence[TraceInput | str]:
+    """Traces, or the names of saved reports."""
     from overlap_lab.loaders import find_inputs
 
     if is_saved_report(Path(path)):
-        yield from _saved(path)
-        return
+        return [path]
     reports = _saved_reports_in(path)
     try:
         found = [one for one in find_inputs(path) if str(one.path) not in reports]
@@ -52,10 +57,7 @@ def _runs_at(path: str) -> Iterator[Report | Trace]:
         if not reports:
             raise
         found = []
-    if found:
-        yield from map(_loaded, found)
-    else:
-        yield from (report for file in reports for report in _saved(file))
+    return found or reports
 
 
 def _saved_reports_in(path: str) -> list[str]:

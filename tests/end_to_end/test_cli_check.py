@@ -183,3 +183,24 @@ def test_one_file_cannot_hold_two_results(tmp_path: Path) -> None:
         assert "named for two results" in done.stderr
         assert done.stderr.count("\n") == 1
     assert not twice.exists()
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("check", "--rule", "drain/count = 0"),
+        ("baseline", "save"),
+        ("compare", "--candidate", "b.json", "--baseline"),
+    ],
+    ids=lambda verb: verb[0],
+)
+def test_one_run_is_no_two_repeats(verb: tuple[str, ...], tmp_path: Path) -> None:
+    """Not by another name of the file either."""
+    trace = write_small_trace(tmp_path / "trace.json")
+    (tmp_path / "again.json").symlink_to(trace)
+    (tmp_path / "b.json").write_bytes(trace.read_bytes())
+    done = overlap_lab(*verb, trace, "again.json", cwd=tmp_path)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line == "overlap-lab: again.json: named for two repeats, and is one run; name it once"
+    assert not (tmp_path / ".overlap").exists()
