@@ -8,6 +8,7 @@ from typing import Final
 from overlap_lab.metrics.python_frames import frame_in
 from overlap_lab.render.costly_waits import CostlyWait
 from overlap_lab.render.costs import Cost, Costs
+from overlap_lab.render.device_words import each_words
 from overlap_lab.render.names import printable
 from overlap_lab.render.terms import CAUSE_WORDS
 from overlap_lab.render.values import format_value, percent
@@ -15,17 +16,21 @@ from overlap_lab.schema import Cause, CopyKind, Memory
 from overlap_lab.units import format_ns
 
 __all__ = [
+    "amount_words",
     "and_more",
+    "calls_words",
     "kind_of",
     "longest_words",
     "share_words",
     "spread_words",
     "title_of",
+    "wait_name",
     "where_words",
     "why_empty",
 ]
 
 _ON_DEVICE: Final = (CopyKind.DEVICE_TO_DEVICE, CopyKind.PEER_TO_PEER)
+_ITEM_OPS: Final = frozenset({"aten::item", "aten::_local_scalar_dense"})
 _NOTABLE_SHARE: Final = 0.4
 """From here on a thread or device is named as the one with the most."""
 
@@ -129,12 +134,35 @@ def _most(cost: Cost, costs: Costs) -> Iterator[str]:
             yield f"on {len(cost.devices)} devices"
 
 
+def amount_words(ns: int, costs: Costs, by_device: Sequence[tuple[int | None, int]] = ()) -> str:
+    """How much, of what, and of several devices where the most is."""
+    if costs.devices > 1:
+        return each_words(ns, costs.window_ns, by_device, costs.devices)
+    return f"{format_ns(ns)}, {percent(ns, costs.window_ns)} of the window"
+
+
 def share_words(ns: int, costs: Costs) -> str:
     """Of what device time is a share: of the window, and of all idle time."""
-    window, idle = percent(ns, costs.window_ns), percent(ns, costs.idle_ns)
     if costs.devices > 1:
-        return f"{window} of the time of {costs.devices} devices, {idle} of their idle"
-    return f"{window} of the window, {idle} of idle"
+        each = each_words(ns, costs.window_ns, (), costs.devices)
+        return f"{each}, {percent(ns, costs.idle_ns)} of their idle"
+    return f"{percent(ns, costs.window_ns)} of the window, {percent(ns, costs.idle_ns)} of idle"
+
+
+def wait_name(wait: CostlyWait) -> str:
+    """A place that waits in a few words: its call, and the op or range around it.
+
+    A read of one number is what people know by the method that they wrote.
+    """
+    if wait.op in _ITEM_OPS:
+        return printable(f".item() reads ({wait.call})")
+    around = wait.op or and_more(wait.ranges)
+    return printable(f"{wait.call} in {around}" if around else wait.call)
+
+
+def calls_words(wait: CostlyWait) -> str:
+    """How many calls waited before the end."""
+    return f"{wait.waits:,} call{'' if wait.waits == 1 else 's'}"
 
 
 def longest_words(cost: Cost) -> str:

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from overlap_lab.render.cost_words import and_more, kind_of, share_words, title_of
+from overlap_lab.render.cost_words import amount_words, and_more, calls_words, kind_of, title_of, wait_name
 from overlap_lab.render.costs import Cost, Costs
+from overlap_lab.render.device_words import devices_of, odd_sentences, range_words, several_words
 from overlap_lab.render.lines import Style
 from overlap_lab.render.names import printable
 from overlap_lab.render.numbers import Numbers, blocked_split
 from overlap_lab.render.summary import device_name
-from overlap_lab.render.terms import CAUSE_WORDS
 from overlap_lab.render.values import percent
-from overlap_lab.report import Report, Scope
+from overlap_lab.report import Report
 from overlap_lab.schema import Cause
 from overlap_lab.units import format_ns
 
@@ -22,8 +22,6 @@ __all__ = ["Headline", "cost_words", "headline"]
 
 _IDLE_FAULT: Final = 0.05
 """Idle share of the window from which on a report is red."""
-_ODD_SHARE: Final = 0.15
-"""How far a device's idle share lies from the middle of all before it is named."""
 _FEW: Final = 0.25
 """Waits are "only" so much where they cost less than this part of the costliest thing."""
 
@@ -48,6 +46,7 @@ def headline(report: Report, costs: Costs) -> Headline:
     said = [
         *_idle_sentences(report, numbers, costs),
         *_cost_sentences(costs),
+        *odd_sentences(report),
         *_wait_sentences(report, costs),
     ]
     first = next((one for one in costs.found if one.advice is not None and one.advice.is_fault), None)
@@ -67,28 +66,10 @@ def _idle_sentences(report: Report, numbers: Numbers, costs: Costs) -> Iterator[
         share = f"{percent(costs.idle_ns, costs.window_ns)} of its {format_ns(costs.window_ns)} window"
         yield f"{name[:1].upper()}{name[1:]} stood idle for {format_ns(costs.idle_ns)}, {share}."
         return
-    share = f"{percent(costs.idle_ns, costs.window_ns)} of their time"
-    odd = _odd_words(numbers, scopes)
-    yield f"{len(scopes)} devices stood idle for {format_ns(costs.idle_ns)} together, {share}{odd}."
-
-
-def _odd_words(numbers: Numbers, scopes: Sequence[Scope]) -> str:
-    """The range of the devices' idle shares, and those that lie apart."""
-    shares = {
-        scope["device"]: numbers.count("device/idle", scope) / window
-        for scope in scopes
-        if (window := numbers.count("device/window", scope))
-    }
-    ordered = sorted(shares.values())
-    middle = ordered[len(ordered) // 2 - (len(ordered) % 2 == 0)]
-    odd = {device: share for device, share in shares.items() if abs(share - middle) > _ODD_SHARE}
-    usual = [share for device, share in shares.items() if device not in odd]
-    low, high = percent(min(usual), 1), percent(max(usual), 1)
-    told = low if low == high else f"{low.removesuffix(' %')} to {high}"
-    if not odd:
-        return f" ({told} each)"
-    apart = [f"device {device}: {percent(share, 1)}" for device, share in odd.items()]
-    return f" ({and_more(apart)}, the other{'s' if len(usual) > 1 else ''}: {told})"
+    each, window = (format_ns(round(ns / len(scopes))) for ns in (costs.idle_ns, costs.window_ns))
+    share = f"{percent(costs.idle_ns, costs.window_ns)}"
+    apart = f" ({range_words(devices)})" if (devices := devices_of(report)).shares else ""
+    yield f"{several_words(report)} stood idle for {each} of their {window} on average, {share}{apart}."
 
 
 def _cost_sentences(costs: Costs) -> Iterator[str]:
@@ -102,7 +83,7 @@ def cost_words(cost: Cost, costs: Costs) -> str:
     """What a cost is, how much, and of what that is a share."""
     if not cost.idle_ns and cost.wait is not None:
         return f"{_phrase(cost)}: {format_ns(cost.wait.before_the_end_ns)} blocked"
-    return f"{_phrase(cost)}: {format_ns(cost.idle_ns)}, {share_words(cost.idle_ns, costs)}"
+    return f"{_phrase(cost)}: {amount_words(cost.idle_ns, costs, cost.devices)}"
 
 
 def _phrase(cost: Cost) -> str:
@@ -120,7 +101,7 @@ def _phrase(cost: Cost) -> str:
         return "the host launched late, and the trace does not name what it did"
     if cost.late.is_long:
         return f"the host launched late while it was in {title}"
-    return f"the host launched late in {cost.gaps:,} {title}{_mostly(cost)}"
+    return f"the host launched late{_mostly(cost)} ({cost.gaps:,} {title})"
 
 
 def _mostly(cost: Cost) -> str:
@@ -128,7 +109,7 @@ def _mostly(cost: Cost) -> str:
     names = [printable(name) for name, _ in cost.names]
     if names and 2 * cost.names[0][1] >= cost.idle_ns:
         return f", most of it in {names[0]}"
-    return f", in {and_more(names)}" if names else ""
+    return f" in {and_more(names)}" if names else ""
 
 
 def _stood_idle(cost: Cost, title: str) -> str:
@@ -137,36 +118,48 @@ def _stood_idle(cost: Cost, title: str) -> str:
 
 
 def _wait_sentences(report: Report, costs: Costs) -> Iterator[str]:
-    """What waits cost, unless the costliest thing is one and the only one."""
+    """What waits cost, unless the costliest is the only one, and which of them blocks longest."""
     waits = [one for one in costs.found if one.wait is not None]
     split = blocked_split(report)
     before = split[0] if split else sum(one.wait.before_the_end_ns for one in waits if one.wait)
     if not waits and costs.waits_ns:
         title = next((one.title for one in costs.found if one.title), "waits")
-        share = share_words(costs.waits_ns, costs)
-        yield f"{title[:1].upper()}{title[1:]} cost {format_ns(costs.waits_ns)}, {share}."
+        yield f"{title[:1].upper()}{title[1:]} cost {amount_words(costs.waits_ns, costs)}."
     elif not waits:
         yield "No call waited for the device before the end."
     elif len(waits) == 1 and waits[0] is costs.found[0] and waits[0].idle_ns:
         same = "That wait" if waits[0].gaps == 1 else "These waits"
-        yield f"{same} blocked the host for {_blocked_words(before, waits, costs)} before the end."
-    elif not costs.waits_ns:
-        blocked = _blocked_words(before, waits, costs)
-        yield f"Waits cost no device time; they blocked the host for {blocked} before the end."
+        yield f"{same} blocked {_blocked_words(before, waits)} before the end."
     else:
+        blocked = f"{_blocked_words(before, waits)} before the end{_longest(before, waits, costs)}"
+        if not costs.waits_ns:
+            yield f"Waits cost no device time; they blocked {blocked}."
+            return
         only = "only " if costs.waits_ns < _FEW * costs.found[0].idle_ns else ""
-        yield (
-            f"Waits cost {only}{format_ns(costs.waits_ns)}, {share_words(costs.waits_ns, costs)}"
-            f" ({CAUSE_WORDS[Cause.DRAIN]}), and blocked the host for {_blocked_words(before, waits, costs)} "
-            "before the end."
-        )
+        yield f"Waits cost {only}{amount_words(costs.waits_ns, costs)}, and blocked {blocked}."
 
 
-def _blocked_words(ns: int, waits: Sequence[Cost], costs: Costs) -> str:
-    """Time blocked, with its share of the window where that is one thread's beside one device."""
+def _longest(before: int, waits: Sequence[Cost], costs: Costs) -> str:
+    """The place that blocked the host longest; shorter where the sentence of the costliest is about it."""
+    top = max(waits, key=_blocked_ns)
+    if top.wait is None or not _blocked_ns(top):
+        return ""
+    if top is costs.found[0] and top.idle_ns:
+        where = f"those {top.wait.waits}" if top.wait.waits > 1 else "that wait"
+    else:
+        where = f"{wait_name(top.wait)}: {calls_words(top.wait)}"
+    if _blocked_ns(top) == before:
+        return f", all of it in {where}"
+    most = "most of it" if 2 * _blocked_ns(top) >= before else "longest"
+    return f", {most} in {where}, {format_ns(_blocked_ns(top))}"
+
+
+def _blocked_ns(cost: Cost) -> int:
+    return cost.wait.before_the_end_ns if cost.wait is not None else 0
+
+
+def _blocked_words(ns: int, waits: Sequence[Cost]) -> str:
+    """Whom the waits blocked and for how long in all."""
     threads = {name for one in waits if one.wait is not None for name, _ in one.wait.threads}
-    if len(threads) > 1:
-        return f"{format_ns(ns)}, summed over {len(threads)} threads,"
-    if costs.devices > 1 or ns > costs.window_ns:
-        return format_ns(ns)
-    return f"{format_ns(ns)} ({percent(ns, costs.window_ns)} of the window's length)"
+    who = "the host" if len(threads) < 2 else f"{len(threads)} host threads"
+    return f"{who} for {format_ns(ns)}{' in all' if len(threads) > 1 else ''}"
