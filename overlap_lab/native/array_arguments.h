@@ -4,13 +4,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <cstdlib>
 #include <functional>
 #include <vector>
 
 #include "column.h"
 #include "integer_column.h"
 #include "key_column.h"
+#include "owned_memory.h"
 
 namespace overlap_native {
 
@@ -36,10 +36,8 @@ void ask_for_signals();
 template <class Value>
 Out<Value> taken(Column<Value>& column) {
   const size_t size = column.size();
-  if (column.data() == nullptr) column.reserve(1);  // an array of nothing still wants an address
-  Value* values = column.release();
-  return {
-      values, {size}, nanobind::capsule(values, [](void* memory) noexcept { std::free(memory); })};
+  const Block block = column.release();
+  return {static_cast<Value*>(block.memory), {size}, owner_of(block)};
 }
 
 }  // namespace overlap_native

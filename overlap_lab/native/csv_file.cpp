@@ -68,6 +68,7 @@ class Reading {
     uint64_t at = part.begin;
     part.plain = read_pieces(opened, at, part.end, *part.reader, stop, [] { return false; });
     part.used = part.begin + part.reader->used();
+    part.reader->finish();
   }
 
   /// A part is right if it begins where the records before it end, else it is read again.

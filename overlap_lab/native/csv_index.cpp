@@ -59,12 +59,18 @@ class Indexer {
     if ((masks.rare & wanted) != 0) found_.clean &= walk_.sound(at_, at_ + kBlock, /*zeros=*/false);
   }
 
+  /// A line's end is one of `ends` too.
   void write(uint64_t ends, uint64_t lines) {
-    const auto before = static_cast<uint32_t>(separator_ - found_.separators.data());
     for (uint64_t bits = lines; bits != 0; bits &= bits - 1) {
       const uint64_t below = (bits & (~bits + 1)) - 1;
-      *line_++ = before + static_cast<uint32_t>(__builtin_popcountll(ends & below));
+      write(ends & below);
+      ends &= ~below;
+      *line_++ = static_cast<uint32_t>(separator_ - found_.separators.data());
     }
+    write(ends);
+  }
+
+  void write(uint64_t ends) {
     const auto at = static_cast<int32_t>(at_);
     for (uint64_t bits = ends; bits != 0; bits &= bits - 1) {
       *separator_++ = at + __builtin_ctzll(bits);

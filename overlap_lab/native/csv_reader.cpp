@@ -39,6 +39,16 @@ bool CsvReader::read(size_t size, bool last) {
   return plain_ && held_ < kLargestRecord;
 }
 
+void CsvReader::finish() {
+  index_ = {};
+  adder_ = {};
+  buffer_ = {};
+  rows_ = {};
+  judged_ = {};
+  cells_ = {};
+  unquoted_ = {};
+}
+
 /// Adds the whole records of the text; returns their bytes.
 size_t CsvReader::records(const char* text, size_t size, bool last) {
   index_csv(text, size, last, path_, index_);

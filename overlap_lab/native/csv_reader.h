@@ -27,6 +27,9 @@ class CsvReader {
   /// way, a field is larger than `csv` is told to take. Nothing may be read after that.
   bool read(size_t size, bool last);
 
+  /// Gives back what is needed to read more; the columns stay.
+  void finish();
+
   /// Whether the last byte of the text so far is a line end.
   bool ends_line() const { return ends_line_; }
   /// Bytes of whole records read so far.

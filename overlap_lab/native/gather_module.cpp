@@ -7,7 +7,6 @@
 
 #include "array_arguments.h"
 #include "gather.h"
-#include "large_pages.h"
 #include "threads.h"
 
 namespace nb = nanobind;
@@ -26,10 +25,9 @@ struct Fresh {
     Column<char> column;
     const size_t bytes = std::max<size_t>(size, 1) * (type.bits / 8U);
     column.reserve(bytes);
-    memory = column.release();
-    advise_large(memory, bytes);
-    nb::capsule owner(memory, [](void* taken) noexcept { std::free(taken); });
-    array = nb::cast(nb::ndarray<nb::numpy>(memory, {size}, owner, {}, type));
+    const Block block = column.release();
+    memory = block.memory;
+    array = nb::cast(nb::ndarray<nb::numpy>(memory, {size}, owner_of(block), {}, type));
   }
   void* memory;
   nb::object array;

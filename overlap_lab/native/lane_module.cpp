@@ -142,8 +142,7 @@ Out<int64_t> sorted(const In<int64_t>& values) {
     for (size_t i = 0; i < values.size(); ++i) numbers[i] ^= kSign;
   }
   Column<int64_t> result;
-  const size_t size = numbers.size();
-  result.adopt(reinterpret_cast<int64_t*>(numbers.release()), size);
+  result.adopt(std::move(numbers));
   return taken(result);
 }
 

@@ -58,8 +58,7 @@ int64_t NarrowColumn::operator[](size_t i) const {
   return static_cast<int64_t>(value);
 }
 
-void* NarrowColumn::release() {
-  if (bytes_.data() == nullptr) bytes_.reserve(1);  // an array of nothing still wants an address
+Block NarrowColumn::release() {
   bytes_.reserve(bytes_.size() == 0 ? 1 : bytes_.size());
   size_ = 0;
   width_ = 1;

@@ -16,8 +16,8 @@ class NarrowColumn {
   /// Bytes of one number: 1, 2, 4 or 8.
   unsigned width() const { return width_; }
   int64_t operator[](size_t i) const;
-  /// The memory, to be freed with `free`; the column is empty afterwards.
-  void* release();
+  /// The memory; the column is empty afterwards.
+  Block release();
 
  private:
   void widen(unsigned width);

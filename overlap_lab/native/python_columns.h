@@ -4,12 +4,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <string_view>
 
 #include "column.h"
 #include "interned.h"
 #include "narrow_column.h"
+#include "owned_memory.h"
 
 namespace overlap_native {
 
@@ -18,12 +19,11 @@ namespace nb = nanobind;
 /// The column's own memory as an array.
 template <class Value>
 nb::object taken(Column<Value>& column) {
-  if (column.data() == nullptr) column.reserve(1);  // an array of nothing still wants an address
   const size_t size = column.size();
-  column.reserve(size == 0 ? 1 : size);
-  Value* values = column.release();
-  nb::capsule owner(values, [](void* memory) noexcept { std::free(memory); });
-  return nb::cast(nb::ndarray<nb::numpy, Value, nb::ndim<1>>(values, {size}, owner));
+  column.reserve(std::max<size_t>(size, 1));
+  const Block block = column.release();
+  auto* values = static_cast<Value*>(block.memory);
+  return nb::cast(nb::ndarray<nb::numpy, Value, nb::ndim<1>>(values, {size}, owner_of(block)));
 }
 
 /// `errors`: what Python's decoder is to do with bytes that are not UTF-8.
@@ -47,11 +47,11 @@ inline void ask_for_signals() {
 inline nb::object taken(NarrowColumn& column) {
   const size_t size = column.size();
   const unsigned width = column.width();
-  void* values = column.release();
-  nb::capsule owner(values, [](void* memory) noexcept { std::free(memory); });
+  const Block block = column.release();
+  const nb::capsule owner = owner_of(block);
   const auto array = [&](auto value) {
     using Value = decltype(value);
-    return nb::cast(nb::ndarray<nb::numpy, Value, nb::ndim<1>>(values, {size}, owner));
+    return nb::cast(nb::ndarray<nb::numpy, Value, nb::ndim<1>>(block.memory, {size}, owner));
   };
   if (width == 1) return array(uint8_t{});
   if (width == 2) return array(uint16_t{});

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "large_pages.h"
 #include "table_part.h"
 #include "threads.h"
 
@@ -81,11 +80,9 @@ Parts parts_of(const PageFile& file, const TableQuestion& question, const Leaves
 void* hold(SqlColumn& column, size_t rows) {
   if (is_coded(column.cell)) {
     column.texts.codes.hold(rows);
-    advise_large(column.texts.codes.data(), rows * sizeof(int32_t));
     return column.texts.codes.data();
   }
   column.numbers.hold(rows);
-  advise_large(column.numbers.data(), rows * sizeof(int64_t));
   return column.numbers.data();
 }
 
