@@ -15,7 +15,15 @@ from overlap_lab.report import Report
 from overlap_lab.schema import Cause
 from overlap_lab.units import format_ns
 
-__all__ = ["Devices", "devices_of", "each_words", "odd_sentences", "range_words", "several_words"]
+__all__ = [
+    "Devices",
+    "devices_of",
+    "each_words",
+    "odd_sentences",
+    "range_words",
+    "several_words",
+    "span_words",
+]
 
 _NOTABLE: Final = 1.25
 """A device has the most where it has so many times what they have on average."""
@@ -68,14 +76,25 @@ def several_words(report: Report) -> str:
 def range_words(devices: Devices) -> str:
     """The range of the devices' idle shares, those that lie apart by themselves."""
     usual = [devices.shares[device] for device in devices.usual]
-    low, high = percent(min(usual), 1), percent(max(usual), 1)
-    told = low if low == high else f"{low.removesuffix(' %')} to {high}"
+    told = span_words(percent(min(usual), 1), percent(max(usual), 1))
     if not devices.odd:
         return f"{told} each"
     apart = [f"device {device}: {percent(devices.shares[device], 1)}" for device in devices.odd[:_MOST_ODD]]
     more = len(devices.odd) - len(apart)
     apart += [f"{more} more apart"] if more else []
     return f"{', '.join(apart)}, the other{'s' if len(usual) > 1 else ''}: {told}"
+
+
+def span_words(low: str, high: str) -> str:
+    """From the least to the most, or the one that they read as; the unit once where they share it.
+
+    >>> span_words("34.9 %", "36.7 %"), span_words("900 us", "1.20 ms"), span_words("4 ns", "4 ns")
+    ('34.9 to 36.7 %', '900 us to 1.20 ms', '4 ns')
+    """
+    if low == high:
+        return low
+    number, _, unit = low.rpartition(" ")
+    return f"{number if high.endswith(f' {unit}') else low} to {high}"
 
 
 def each_words(ns: int, window_ns: int, by_device: Sequence[tuple[int | None, int]], devices: int) -> str:
@@ -103,8 +122,8 @@ def odd_sentences(report: Report) -> Iterator[str]:
 
 
 def _against(found: Unlike) -> str:
-    low, high = format_ns(found.low), format_ns(found.high)
-    return f"{format_ns(found.value)} ({low if low == high else f'{low} to {high}'} on the others)"
+    others = span_words(format_ns(found.low), format_ns(found.high))
+    return f"{format_ns(found.value)} ({others} on the others)"
 
 
 def _advice(found: Unlike) -> str:

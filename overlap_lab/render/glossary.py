@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from overlap_lab.errors import UsageError
 from overlap_lab.metrics.catalog import DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, STREAM_TAGS, entry
-from overlap_lab.render.terms import TERMS
+from overlap_lab.render.terms import SHOWN_AS, TERMS
 
 __all__ = ["WORDS", "meaning_of"]
+
+_NUMBER: Final = re.compile(r"\b\d+\b")
+"""A number in a phrase, which stands for any."""
 
 WORDS: Final[Mapping[str, str]] = {
     "host, device": "the CPU side, the GPU side",
@@ -47,6 +51,18 @@ WORDS: Final[Mapping[str, str]] = {
     "baseline, candidate": "the side to compare with, the side to judge",
     "noise floor": "how far a side wanders by itself; a difference has to exceed it",
     "paired": "compared with the observation of the other side that ran next to it",
+    "stream sync, device sync, event sync": "a call that waits for a stream, for a device, or for an event",
+    "sync copy": "a copy call that returns when the copy is done",
+    "pageable copy": (
+        "a copy of memory that is not pinned: the driver takes it by way of its own, and the call waits"
+    ),
+    "pageable, pinned": (
+        "memory that the system may move, and memory that it may not, which a device can copy from by itself"
+    ),
+    "alloc free": "memory of a device is allocated or freed, which can wait for all work on it",
+    "queue full": "a launch that waits for room in the queue: the host is as far ahead as it can be",
+    "module load": "code is loaded onto a device when it is first used",
+    "lock": "a call waits for another thread that is in the runtime",
     "place": "waits of the same call, reason, op, range and line of Python",
     "WORSE, BETTER, SAME": (
         "more than chance explains, one way or the other; no difference of 5 % of the baseline can hide"
@@ -67,18 +83,36 @@ def meaning_of(word: str) -> str:
     >>> meaning_of("drain/count")
     'drain/count: Device drains'
     """
-    asked = word.strip().lower()
+    asked = _NUMBER.sub("n", word.strip().lower())
+    terms = _terms()
+    if asked in terms:
+        return "\n".join(terms[asked])
+    tags = (*HOST_TAGS, *DEVICE_TAGS, *STREAM_TAGS, *QUALITY_TAGS)
+    if asked in tags:
+        return f"{asked}: {entry(asked).title}"
+    if inside := _inside(asked, terms):
+        return "\n".join(told for term in inside for told in terms[term])
+    near = difflib.get_close_matches(asked, (*terms, *tags), 3, 0.6)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`overlap-lab explain` lists all there are"
+    raise UsageError(f"explain: {word[:80]!r} is no word of ours; {hint}")
+
+
+def _terms() -> dict[str, list[str]]:
+    """What each term means, by the term in small letters."""
     terms: dict[str, list[str]] = {}
     for row, told in WORDS.items():
         for term in {row, *row.split(", ")}:
             terms.setdefault(term.lower(), []).append(f"{row}: {told}")
     for term, told in TERMS.items():
         terms.setdefault(term.lower(), []).append(f"{term}: {told}")
-    if asked in terms:
-        return "\n".join(terms[asked])
-    tags = (*HOST_TAGS, *DEVICE_TAGS, *STREAM_TAGS, *QUALITY_TAGS)
-    if asked in tags:
-        return f"{asked}: {entry(asked).title}"
-    near = difflib.get_close_matches(asked, (*terms, *tags), 3, 0.6)
-    hint = f"did you mean {' or '.join(near)}?" if near else "`overlap-lab explain` lists all there are"
-    raise UsageError(f"explain: {word[:80]!r} is no word of ours; {hint}")
+    for name, term in SHOWN_AS.items():
+        terms.setdefault(name.lower(), []).append(f"{name} ({term}): {TERMS[term]}")
+    return terms
+
+
+def _inside(asked: str, terms: Iterable[str]) -> list[str]:
+    """The terms that a phrase of several words is made of, but for those that lie in a longer one of them."""
+    if " " not in asked:
+        return []
+    found = [term for term in terms if re.search(rf"(?<!\w){re.escape(term)}(?!\w)", asked)]
+    return [term for term in found if not any(term in other for other in found if other != term)]

@@ -11,6 +11,7 @@ from overlap_lab.render.cost_words import longest_words, title_of
 from overlap_lab.render.costs import Costs
 from overlap_lab.render.headline import headline
 from overlap_lab.render.html_costs import spot_of
+from overlap_lab.render.html_devices import device_bars, device_facts
 from overlap_lab.render.html_parts import element, sentence, stacked_bar, term, text
 from overlap_lab.render.lines import Style
 from overlap_lab.render.numbers import Numbers, blocked_split
@@ -41,7 +42,7 @@ class Glance:
 def glance(shown: Sequence[Glance]) -> str:
     """A card for each trace; beside others none is good or bad by itself, which their comparison says."""
     alone = len(shown) == 1
-    longest = max((_device_time(one) for one in shown), default=0)
+    longest = max(map(_longest_window, shown), default=0)
     pair = len(shown) == 2
     titles = [f"{'AB'[at]}: {one.title}" if pair else one.title for at, one in enumerate(shown)]
     cards = (_card(one, title, longest, alone=alone) for one, title in zip(shown, titles, strict=True))
@@ -84,12 +85,13 @@ def try_first(shown: Glance, words: str) -> str:
     )
 
 
-def _device_time(shown: Glance) -> int:
-    return shown.costs.window_ns
+def _longest_window(shown: Glance) -> int:
+    numbers = Numbers(shown.report)
+    return max((numbers.count("device/window", scope) for scope in numbers.devices()), default=0)
 
 
 def _bar(shown: Glance, longest: int) -> str:
-    """Where the window goes: busy, then idle by cause, with a line for each."""
+    """Where the window goes: busy, then idle by cause, for each device, with a line for each part."""
     costs = shown.costs
     if not longest or not costs.window_ns:
         return ""
@@ -98,39 +100,41 @@ def _bar(shown: Glance, longest: int) -> str:
     causes = sorted(((cause, ns) for cause, ns in costs.by_cause.items() if ns), key=lambda pair: -pair[1])
     causes = causes or [(Cause.UNKNOWN, costs.idle_ns)]
     parts += [(CAUSE_WORDS[cause], ns, CAUSE_COLOURS[cause]) for cause, ns in causes]
-    of = "window" if costs.devices == 1 else f"time of {costs.devices} devices"
+    keys = element("ul", *(_key(*part, costs) for part in parts), class_="shares")
+    if costs.devices > 1:
+        said = sentence(f"each device's {format_ns(round(costs.window_ns / costs.devices))} on average:")
+        return device_bars(shown.report, longest) + element("div", said, class_="total") + keys
     boxes = (
         (
-            f"{word}: {format_ns(ns)}, {percent(ns, costs.window_ns)} of the {of}",
+            f"{word}: {format_ns(ns)}, {percent(ns, costs.window_ns)} of the window",
             _WHOLE * ns / longest,
             colour,
         )
         for word, ns, colour in parts
     )
-    whole = (
-        f"{format_ns(costs.window_ns)} {of}" if costs.devices == 1 else f"{format_ns(costs.window_ns)}: {of}"
-    )
-    bar = stacked_bar(boxes, total=whole)
-    return bar + element("ul", *(_key(*part, costs.window_ns) for part in parts), class_="shares")
+    return stacked_bar(boxes, total=f"{format_ns(costs.window_ns)} window") + keys
 
 
-def _key(word: str, ns: int, colour: str, window_ns: int) -> str:
+def _key(word: str, ns: int, colour: str, costs: Costs) -> str:
     box = (
         f'<svg aria-hidden="true"><rect width="100%" height="100%" rx="3" fill="{text(colour)}"></rect></svg>'
     )
-    value = element("b", sentence(percent(ns, window_ns)))
-    return element("li", box, term(word), " ", value, " ", sentence(format_ns(ns)))
+    value = element("b", sentence(percent(ns, costs.window_ns)))
+    return element("li", box, term(word), " ", value, " ", sentence(format_ns(round(ns / costs.devices))))
 
 
 def _facts(shown: Glance) -> str:
     """Numbers with their tag and exact value, for whoever checks them against the JSON."""
     numbers = Numbers(shown.report)
+    blocked = (_fact(term("host blocked"), numbers, "host/blocked"), *_split(shown.report))
+    if shown.costs.devices > 1:
+        facts = [element("dt", word) + element("dd", text(said)) for word, said in device_facts(shown.report)]
+        return element("dl", *facts[:3], *blocked, *facts[3:])
     facts = [
         _fact(term("window"), numbers, "device/window"),
         _fact(term("busy", "device idle"), numbers, "device/idle"),
         _fact(term("drain", "waits after which it ran empty"), numbers, "drain/count"),
-        _fact(term("host blocked"), numbers, "host/blocked"),
-        *_split(shown.report),
+        *blocked,
         _fact(term("overlap", "busy while the host was free"), numbers, "overlap/ratio"),
     ]
     return element("dl", *facts)

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from overlap_lab.render.names import printable
-from overlap_lab.render.terms import TERMS
+from overlap_lab.render.terms import SHOWN_AS, TERMS
 from overlap_lab.render.values import format_value, is_number
 from overlap_lab.report import Cell, Table
 
 __all__ = [
+    "bar_drawing",
     "definition",
     "definitions",
     "element",
@@ -85,18 +86,20 @@ def _cells(row: tuple[Cell, ...], shown: Table, classes: Sequence[str]) -> Itera
 
 
 def stacked_bar(parts: Iterable[tuple[str, float, str]], *, total: str) -> str:
-    """A bar of (tooltip, share of the full width in percent, colour), with a text below it.
+    """A bar of (tooltip, share of the full width in percent, colour), with a text below it."""
+    below = element("span", text(total), class_="total")
+    return element("div", bar_drawing(parts, label=total), below, class_="bar")
 
-    Drawn without style attributes, which the page's policy forbids.
-    """
+
+def bar_drawing(parts: Iterable[tuple[str, float, str]], *, label: str) -> str:
+    """The bar alone; drawn without style attributes, which the page's policy forbids."""
     at, boxes = 0.0, []
     for tooltip, share, colour in parts:
         if share > 0:
             place = {"x": f"{at:.4f}%", "width": f"{share:.4f}%", "height": "100%", "fill": colour}
             boxes.append(element("rect", element("title", text(tooltip)), **place))
             at += share
-    drawn = element("svg", *boxes, role="img", aria_label=total)
-    return element("div", drawn, element("span", text(total), class_="total"), class_="bar")
+    return element("svg", *boxes, role="img", aria_label=label)
 
 
 def legend(entries: Iterable[tuple[str, str]]) -> str:
@@ -124,6 +127,11 @@ def _breakable(word: str) -> str:
 
 
 def term(word: str, shown: str = "") -> str:
-    """A word of ours with what it means, which appears while it is pointed at or has the focus."""
+    """A word of ours with what it means, which appears while it is pointed at or has the focus.
+
+    `shown` is a name of it that SHOWN_AS knows, so that `overlap-lab explain` knows it, too.
+    """
+    if shown and SHOWN_AS[shown] != word:
+        raise ValueError(f"{shown!r} is another name of {SHOWN_AS[shown]!r}, not of {word!r}")
     meaning = element("span", text(TERMS[word]), class_="meaning", role="tooltip")
     return element("span", text(shown or word), meaning, class_="term", tabindex="0")

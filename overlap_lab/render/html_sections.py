@@ -16,6 +16,7 @@ from overlap_lab.render.compare_text import (
 )
 from overlap_lab.render.compare_words import attributed, headline_words, most_changed
 from overlap_lab.render.detail_tables import detail_tables, waits_table
+from overlap_lab.render.html_devices import MOST_THIN_BARS
 from overlap_lab.render.html_parts import definitions, element, legend, stacked_bar, table, text
 from overlap_lab.render.numbers import Numbers, cut, most_idle
 from overlap_lab.render.side_by_side import side_by_side
@@ -43,7 +44,7 @@ _METHODS: Final = (
 
 
 def where_time_goes(reports: Sequence[Named]) -> str:
-    """A bar for each device, where some report has several: busy, then idle by cause, on one scale."""
+    """A bar for each device, where some report has more than its card draws, on one scale."""
     rows: list[tuple[str, Numbers, Mapping[str, int]]] = []
     hidden = []
     for name, report in reports:
@@ -56,7 +57,8 @@ def where_time_goes(reports: Sequence[Named]) -> str:
             label = name if len(devices) == 1 else f"{name}, {device_name(report, device.get('device'))}"
             rows.append((label, numbers, device))
     longest = max((numbers.count("device/window", device) for _, numbers, device in rows), default=0)
-    if not longest or len(rows) == len(reports):  # the cards have these bars
+    most = max((len(Numbers(report).devices()) for _, report in reports), default=0)
+    if not longest or most <= MOST_THIN_BARS:  # the cards have these bars
         return ""
     seen = {cause for _, numbers, device in rows for cause, _ in idle_causes(numbers, device)}
     keys = [("busy", COLOURS["kernel"]), *((_idle_word(c), CAUSE_COLOURS[c]) for c in Cause if c in seen)]

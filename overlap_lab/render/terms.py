@@ -9,7 +9,7 @@ from typing import Final
 
 from overlap_lab.schema import Cause
 
-__all__ = ["CAUSE_WORDS", "TERMS"]
+__all__ = ["CAUSE_WORDS", "SHOWN_AS", "TERMS"]
 
 CAUSE_WORDS: Final[dict[Cause, str]] = {
     Cause.DRAIN: "ran empty after a wait",
@@ -52,7 +52,32 @@ TERMS: Final[dict[str, str]] = {
     "final wait": "A wait with no device work after it; it has to come somewhere, so overlap leaves it out.",
     "run-ahead": "From the start of a launch call to the start of its op: how far the host leads.",
     "launch floor": "What a launch onto an empty stream costs at best: the 10th percentile there.",
+    "short gaps between launches": (
+        "Gaps under 200 us before ops that the host launched late: it hands out one op after the other, more "
+        "slowly than the device runs them."
+    ),
+    "each device": "A mean over the devices; their sum stands in the list.",
+    "time of N devices": "The windows of all devices together, which a sum over all of them is a share of.",
+    "stands out": (
+        "Its idle share is more than 15 percentage points above the middle device's; named is the cause of "
+        "idle time in which it is farthest above all others."
+    ),
+    "deepest queue": "The most ops that a device had been given and had not finished, at any moment.",
     "while the device did nothing": (
         "Blocked time beside an empty device, also outside of its window: it can exceed the idle time."
     ),
 }
+
+SHOWN_AS: Final[dict[str, str]] = {
+    "device idle": "busy",
+    "idle of each device": "busy",
+    "window of each device": "window",
+    "waits after which it ran empty": "drain",
+    "waits after which one ran empty": "drain",
+    "busy while the host was free": "overlap",
+    "in final waits": "final wait",
+    "host blocked before the end": "host blocked",
+    "the host launched late": "host late",
+    "on average": "each device",
+}
+"""What the first screen calls a term where its own name would not read well there."""

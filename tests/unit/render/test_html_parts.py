@@ -53,4 +53,6 @@ def test_a_short_name_and_an_opening_bracket_never_break() -> None:
 
 def test_a_term_carries_its_meaning() -> None:
     assert '<span class="meaning" role="tooltip">' in term("window")
-    assert term("window", "its window").startswith('<span class="term" tabindex="0">its window<')
+    assert term("window", "window of each device").startswith(
+        '<span class="term" tabindex="0">window of each device<'
+    )
