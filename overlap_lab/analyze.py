@@ -9,8 +9,10 @@ from overlap_lab.columns import gather
 from overlap_lab.errors import UsageError
 from overlap_lab.link import Link, link
 from overlap_lab.metrics.blocking import host_blocking
-from overlap_lab.metrics.catalog import DEVICE_TAGS, STREAM_TAGS, measurement
+from overlap_lab.metrics.catalog import COLLECTIVE_TAGS, DEVICE_TAGS, STREAM_TAGS, measurement
 from overlap_lab.metrics.clock import Shift, allowed_shifts, undecided_gaps
+from overlap_lab.metrics.collective_findings import collectives_table
+from overlap_lab.metrics.collectives import NO_COLLECTIVES, collective_values
 from overlap_lab.metrics.context import Context, context_of
 from overlap_lab.metrics.drains import device_drains, stream_drains
 from overlap_lab.metrics.findings import findings_of
@@ -41,6 +43,9 @@ _ONE_CLOCK = (
     "device/window",
     "device/gaps",
     "host/polling",
+    "collectives/count",
+    "collectives/exposed",
+    "collectives/time",
     "quality/",
 )
 """Measures of the host alone or of a device alone: no clock shift changes them."""
@@ -85,7 +90,7 @@ def _measured(trace: Trace, window: tuple[int, int] | None, *, steps: bool) -> t
         edges = _shifted(context, shifts)
         context = context.undecided_at(undecided_gaps(*edges, shifts))
         measurements = _with_bounds(measurements_of(context), edges, shifts)
-    tables = tables_of(context, faults)
+    tables = {**tables_of(context, faults), "collectives": collectives_table(context)}
     if steps:
         tables = {**tables, "steps": steps_table(context)}
     source = source_of(context, faults, shifts)
@@ -99,7 +104,12 @@ def _recorded_runs(trace: Trace, links: Link) -> Overruns:
 
 def measurements_of(context: Context) -> tuple[Measurement, ...]:
     """Every measurement of a prepared trace but those of its quality."""
-    return (*host_blocking(context), *_of_devices(context), *_of_streams(context))
+    return (
+        *host_blocking(context),
+        *_of_devices(context),
+        *_of_collectives(context),
+        *_of_streams(context),
+    )
 
 
 def _shifted(context: Context, shifts: Mapping[int, Shift]) -> tuple[Context, Context]:
@@ -136,8 +146,7 @@ def _of_devices(context: Context) -> Iterator[Measurement]:
             yield measurement(tag, {}, None, "the trace has no device records")
     for device in context.devices:
         values = _device_values(context, device)
-        scopes: list[Mapping[str, int]] = [] if device == ABSENT_DEVICE else [{"device": device}]
-        for scope in [*scopes, {}] if len(context.devices) == 1 else scopes:
+        for scope in _scopes(context, device):
             for tag in DEVICE_TAGS:
                 value, why = _null_reason(context, tag, values[tag])
                 yield measurement(tag, scope, value, why)
@@ -162,6 +171,24 @@ def _null_reason(
     if tag.startswith("overlap/"):
         return None, "not applicable: no device operation in the window"
     return None, "no linked operation starts in the window"
+
+
+def _of_collectives(context: Context) -> Iterator[Measurement]:
+    by_device = collective_values(context)
+    if not by_device:
+        why = NO_COLLECTIVES if context.devices else "the trace has no device records"
+        for tag in COLLECTIVE_TAGS:
+            yield measurement(tag, {}, None, why)
+    for device, (values, why) in by_device.items():
+        for scope in _scopes(context, device):
+            for tag in COLLECTIVE_TAGS:
+                yield measurement(tag, scope, values[tag], why if values[tag] is None else None)
+
+
+def _scopes(context: Context, device: int) -> list[Mapping[str, int]]:
+    """What the measures of a device are for: the device, and with exactly one also the whole."""
+    scopes: list[Mapping[str, int]] = [] if device == ABSENT_DEVICE else [{"device": device}]
+    return [*scopes, {}] if len(context.devices) == 1 else scopes
 
 
 def _of_streams(context: Context) -> Iterator[Measurement]:

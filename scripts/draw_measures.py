@@ -76,7 +76,11 @@ def redrawn(page: str) -> tuple[str, dict[str, str]]:
 
 
 def value_of(report: Report, tag: str) -> Measurement:
-    """The measurement of that tag for the whole trace; a stream's of a drawing with one, if it says so."""
+    """The measurement of that tag for the whole trace, or of `tag@2` for device 2; a stream's of a drawing
+    with one, if it says so."""
+    tag, _, device = tag.partition("@")
+    if device:
+        return report.measurement(tag, device=int(device))
     return next(
         one for one in report.measurements if one.tag == tag and (not one.scope or "stream" in one.scope)
     )

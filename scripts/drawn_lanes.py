@@ -9,6 +9,7 @@ from typing import Final
 from overlap_lab.analyze import report_and_context
 from overlap_lab.export.found import found_in
 from overlap_lab.intervals import subtract
+from overlap_lab.metrics.collectives import collectives_of
 from overlap_lab.metrics.context import Context
 from overlap_lab.plots.lanes import (
     Lane,
@@ -38,6 +39,7 @@ _SHORT: Final = {
     "hipMemcpyAsync": "copy",
     "hipStreamQuery": "query",
     "hipStreamSynchronize": "sync",
+    "ncclDevKernel_AllReduce": "nccl",
 }
 """What stands on a bar that is too narrow for the whole name."""
 _ORDINALS: Final = ("1st", "2nd", "3rd", "4th", "5th", "6th")
@@ -90,6 +92,8 @@ def measured_lines(trace: Trace, tags: Sequence[str]) -> list[Line]:
             for device in devices_in(trace)
             for lane in idle_lanes(report).get(device, [])
         ]
+    if any(tag.startswith("collectives/") for tag in tags):
+        lines += _peer_waits(trace, context)
     if any(tag.startswith("run_ahead") for tag in tags):
         lines += _run_ahead(trace, context)
     if any(tag.startswith("queue/") for tag in tags):
@@ -151,6 +155,21 @@ def _stream_drains(trace: Trace, context: Context) -> Iterator[Line]:
         ]
         if bars:
             yield Line(f"stream {stream} drained", tuple(bars))
+
+
+def _peer_waits(trace: Trace, context: Context) -> Iterator[Line]:
+    zero, found = origin_ns(trace), collectives_of(context)
+    if found is None:
+        return
+    for device, mine in found.of_device.positions.items():
+        spans = zip(found.wait_start[mine].tolist(), found.wait_end[mine].tolist(), strict=True)
+        bars = [
+            Bar(start - zero, end - zero, PART_COLOURS["return"], _words("waits", end - start))
+            for start, end in spans
+            if end > start
+        ]
+        if bars:
+            yield Line(f"device {device} waited in collectives", tuple(bars))
 
 
 def _run_ahead(trace: Trace, context: Context) -> Iterator[Line]:

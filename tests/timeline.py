@@ -56,6 +56,7 @@ DEVICE: Final = {
     "D": (Kind.MEMCPY, CopyKind.DEVICE_TO_HOST, "copy DtoH"),
     "U": (Kind.MEMCPY, CopyKind.HOST_TO_DEVICE, "copy HtoD"),
     "X": (Kind.MEMCPY, CopyKind.DEVICE_TO_DEVICE, "copy DtoD"),
+    "N": (Kind.KERNEL, CopyKind.UNKNOWN, "ncclDevKernel_AllReduce"),
     "Z": (Kind.MEMSET, CopyKind.UNKNOWN, "memset"),
     "S": (Kind.SYNC, CopyKind.UNKNOWN, "Stream Synchronize"),
     "E": (Kind.SYNC, CopyKind.UNKNOWN, "Event Synchronize"),
@@ -115,9 +116,9 @@ def timeline(
     launch, M copy (sync), C copy (async), Y memset, Z memset (async), H host function; S device, T stream,
     E event, X context synchronize; Q query, R event record, W stream-wait-event; A malloc, F free, P pinned
     malloc, U host free, N malloc (async), D stream destroy, J module load; B, V begin and end of a capture;
-    K any other call; O range, I framework op. Device letters: K kernel, C copy of unknown kind, D copy to
-    the host, U copy to the device, X copy on the device, Z memset, S sync row, E sync row of an event,
-    A annotation.
+    K any other call; O range, I framework op. Device letters: K kernel, N collective, C copy of unknown kind,
+    D copy to the host, U copy to the device, X copy on the device, Z memset, S sync row, E sync row of an
+    event, A annotation.
 
     The n-th launch owns the n-th kernel, the n-th copy call the n-th copy, the n-th memset call the n-th
     memset, in order of start. Where that is not so, a digit as an event's second letter is its correlation id

@@ -9,13 +9,13 @@ from typing import Final
 
 from overlap_lab.compare.budget import Per, number_within, written
 from overlap_lab.errors import UsageError
-from overlap_lab.metrics.catalog import DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, entry
+from overlap_lab.metrics.catalog import COLLECTIVE_TAGS, DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, entry
 from overlap_lab.report import Better
 from overlap_lab.units import parse_ns
 
 __all__ = ["DEFAULT", "BaselineRule", "parse_baseline_rule"]
 
-_TAGS: Final = (*HOST_TAGS, *DEVICE_TAGS, *QUALITY_TAGS)
+_TAGS: Final = (*HOST_TAGS, *DEVICE_TAGS, *COLLECTIVE_TAGS, *QUALITY_TAGS)
 _RULE: Final = re.compile(
     r"""\s*"?(?P<tag>[a-z_]+(?:/[a-z_0-9]+)+)"?
     (?:\s*:\s*(?P<allowed>[0-9][\w.µ]*)\s*(?P<share>%)?)?

@@ -24,7 +24,14 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from overlap_lab.errors import UsageError
-from overlap_lab.metrics.catalog import DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, STREAM_TAGS, entry
+from overlap_lab.metrics.catalog import (
+    COLLECTIVE_TAGS,
+    DEVICE_TAGS,
+    HOST_TAGS,
+    QUALITY_TAGS,
+    STREAM_TAGS,
+    entry,
+)
 from overlap_lab.units import format_ns, parse_ns
 
 __all__ = [
@@ -39,7 +46,7 @@ __all__ = [
     "read_budget",
 ]
 
-_TAGS: Final = (*HOST_TAGS, *DEVICE_TAGS, *STREAM_TAGS, *QUALITY_TAGS)
+_TAGS: Final = (*HOST_TAGS, *DEVICE_TAGS, *COLLECTIVE_TAGS, *STREAM_TAGS, *QUALITY_TAGS)
 _WINDOWED: Final = (
     "host/blocked",
     "drain/count",

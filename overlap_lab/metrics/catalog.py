@@ -9,7 +9,16 @@ from typing import Final
 from overlap_lab.report import Better, Measurement
 from overlap_lab.schema import Cause, Fault, Reason
 
-__all__ = ["DEVICE_TAGS", "HOST_TAGS", "QUALITY_TAGS", "STREAM_TAGS", "Entry", "entry", "measurement"]
+__all__ = [
+    "COLLECTIVE_TAGS",
+    "DEVICE_TAGS",
+    "HOST_TAGS",
+    "QUALITY_TAGS",
+    "STREAM_TAGS",
+    "Entry",
+    "entry",
+    "measurement",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +125,16 @@ _DEVICE: dict[str, Entry] = {
     "queue/depth_max": Entry("count", "Deepest queue", _NEITHER),
     "queue/work_max": Entry("ns", "Most device time in the queue", _NEITHER),
 }
+_COLLECTIVE: dict[str, Entry] = {
+    "collectives/count": Entry("count", "Collective operations", _NEITHER),
+    "collectives/time": Entry("ns", "Device in collectives", _LOWER),
+    "collectives/exposed": Entry("ns", "Device in collectives and in nothing else", _LOWER),
+    "collectives/matched": Entry("count", "Collectives matched with another device's", _NEITHER),
+    "collectives/last": Entry("count", "Collectives that the device was the last to start", _NEITHER),
+    "collectives/waited": Entry("ns", "Device waiting in collectives for the last to start", _LOWER),
+    "collectives/waited/exposed": Entry("ns", "Device waiting in collectives and doing nothing else", _LOWER),
+    "collectives/awaited": Entry("ns", "Other devices doing nothing but wait for this one", _LOWER),
+}
 _STREAM: dict[str, Entry] = {
     "stream/drain/count": Entry("count", "Stream drains", _LOWER),
     "stream/drain/idle": Entry("ns", "Stream idle after drains", _LOWER),
@@ -129,9 +148,11 @@ HOST_TAGS: Final = tuple(_HOST)
 """Once with scope {}, once per process, once per thread."""
 DEVICE_TAGS: Final = tuple(_DEVICE)
 """Once per device, and with exactly one device also with scope {}."""
+COLLECTIVE_TAGS: Final = tuple(_COLLECTIVE)
+"""As device tags where any op is a collective; else once with scope {}, null."""
 STREAM_TAGS: Final = tuple(_STREAM)
 QUALITY_TAGS: Final = tuple(_QUALITY)
-_ALL = _HOST | _DEVICE | _STREAM | _QUALITY
+_ALL = _HOST | _DEVICE | _COLLECTIVE | _STREAM | _QUALITY
 
 
 def entry(tag: str) -> Entry:

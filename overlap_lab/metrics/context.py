@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from overlap_lab.metrics.material import Material, material_of
 from overlap_lab.metrics.ops import Groups
 from overlap_lab.metrics.waits import Waits, waits_of
 from overlap_lab.trace import Trace
+
+if TYPE_CHECKING:
+    from overlap_lab.metrics.collectives import Collectives
 
 __all__ = ["Context", "Window", "context_of"]
 
@@ -42,6 +46,8 @@ class Context(Material):
     """Rows near the waits and their threads, once they were asked for."""
     late_syncs: list[Ints]
     """Synchronizes that came late, by index of the host call, once they were asked for."""
+    collectives: list[Collectives | None]
+    """The collectives, once they were asked for; None where no op is one."""
     window: Window | None = None
 
     def within(self, window: Window | None) -> Context:
@@ -111,6 +117,7 @@ def _context(material: Material, waits: Waits, window: Window | None) -> Context
         waits_of_threads=Groups.of_codes(waits.thread),
         near=[],
         late_syncs=[],
+        collectives=[],
         window=window,
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from overlap_lab.metrics.blocking import threads_by_tag
 from overlap_lab.metrics.clock import Shift
+from overlap_lab.metrics.collective_findings import collective_findings
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.drains import device_drains
 from overlap_lab.metrics.idle import device_idle
@@ -35,6 +36,7 @@ def findings_of(
         *_quality(context, faults),
         *_longest(verdict, tables["calls_by_cause"]),
         *_devices(context),
+        *collective_findings(context, tables),
         *_host(context),
     ]
     order = list(Severity)

@@ -8,7 +8,14 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from overlap_lab.errors import UsageError
-from overlap_lab.metrics.catalog import DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, STREAM_TAGS, entry
+from overlap_lab.metrics.catalog import (
+    COLLECTIVE_TAGS,
+    DEVICE_TAGS,
+    HOST_TAGS,
+    QUALITY_TAGS,
+    STREAM_TAGS,
+    entry,
+)
 from overlap_lab.render.terms import SHOWN_AS, TERMS
 
 __all__ = ["WORDS", "meaning_of"]
@@ -42,6 +49,15 @@ WORDS: Final[Mapping[str, str]] = {
     "late synchronize": "a synchronize that found its work done, where a faster host would have waited",
     "busy, idle": "the union of device ops; the gaps between them inside the window",
     "overlap": "device busy time during which no feeding thread was blocked, as a share of busy",
+    "collective, collectives": (
+        "a kernel that talks to other devices, known by its name (NCCL, RCCL, custom all-reduce); it runs, "
+        "and its device counts as busy, while it waits for them"
+    ),
+    "exposed": "time in collectives with no other op on the device",
+    "straggler": (
+        "the device that starts last in more than half of its collectives, and that most of the time that "
+        "devices wait in them is for"
+    ),
     "run-ahead": "device start of an op minus host start of its enqueue call: how far the host leads",
     "queue depth": "launched and not yet finished",
     "range": "NVTX, roctx or `record_function` annotation on a thread",
@@ -87,7 +103,7 @@ def meaning_of(word: str) -> str:
     terms = _terms()
     if asked in terms:
         return "\n".join(terms[asked])
-    tags = (*HOST_TAGS, *DEVICE_TAGS, *STREAM_TAGS, *QUALITY_TAGS)
+    tags = (*HOST_TAGS, *DEVICE_TAGS, *COLLECTIVE_TAGS, *STREAM_TAGS, *QUALITY_TAGS)
     if asked in tags:
         return f"{asked}: {entry(asked).title}"
     if inside := _inside(asked, terms):

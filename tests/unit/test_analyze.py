@@ -9,7 +9,7 @@ import pytest
 
 from overlap_lab.analyze import analyze
 from overlap_lab.errors import UsageError
-from overlap_lab.metrics.catalog import DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, STREAM_TAGS
+from overlap_lab.metrics.catalog import COLLECTIVE_TAGS, DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, STREAM_TAGS
 from overlap_lab.render.numbers import records
 from overlap_lab.render.verdict import device_lines
 from overlap_lab.schema import ABSENT, Api, Kind
@@ -18,7 +18,7 @@ from tests.timeline import timeline
 from tests.unit.compare.stepped import steps_of
 from tests.unit.test_link import kernel, launch, rows
 
-ALL_TAGS = {*HOST_TAGS, *DEVICE_TAGS, *STREAM_TAGS, *QUALITY_TAGS}
+ALL_TAGS = {*HOST_TAGS, *DEVICE_TAGS, *COLLECTIVE_TAGS, *STREAM_TAGS, *QUALITY_TAGS}
 SYNCED = """
     host   1 |L.SSSSSS.L.SSSSS
     stream 0 |..KKKKK....KKK..

@@ -1,0 +1,104 @@
+"""What is worth saying about collectives: how long they ran alone, who waits in them, and for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import numpy as np
+
+from overlap_lab.metrics.collectives import collective_values, collectives_of, exposed_waits, others_of
+from overlap_lab.metrics.context import Context
+from overlap_lab.metrics.tables import table
+from overlap_lab.report import Cell, Finding, Severity, Table
+from overlap_lab.schema import ABSENT_DEVICE
+from overlap_lab.units import format_ns
+
+__all__ = ["collective_findings", "collectives_table"]
+
+_LEAST_MATCHED: Final = 3
+_LEAST_SHARE: Final = 0.01
+"""Of the time of all devices: less is not worth a word."""
+_COLUMNS: Final = {
+    "count": "count",
+    "time": "ns",
+    "exposed": "ns",
+    "matched": "count",
+    "last": "count",
+    "waited": "ns",
+    "waited_exposed": "ns",
+    "awaited": "ns",
+}
+
+
+def collectives_table(context: Context) -> Table:
+    """One row for each device where any runs collectives."""
+    rows = [
+        (None if device == ABSENT_DEVICE else device, *values.values())
+        for device, (values, _) in collective_values(context).items()
+    ]
+    columns = " ".join(f"{name}:{unit}" for name, unit in _COLUMNS.items())
+    return table(f"device:id {columns}", rows, "Collectives")
+
+
+def collective_findings(context: Context, tables: Mapping[str, Table]) -> Iterator[Finding]:
+    """How long collectives ran, and where waits in them are worth a word, who waits, for the straggler."""
+    rows = [dict(zip(("device", *_COLUMNS), row, strict=True)) for row in tables["collectives"].rows]
+    if not rows:
+        return
+    ran, exposed, waited = (_sum(rows, name) for name in ("time", "exposed", "waited_exposed"))
+    title = f"collectives ran for {format_ns(ran)}{_on(rows)}, {format_ns(exposed)} of it with no other op"
+    yield Finding("collectives", Severity.INFO, title, evidence={"time_ns": ran, "exposed_ns": exposed})
+    windows = (context.window_of(device) for device in context.devices)
+    if waited < _LEAST_SHARE * sum(last - first for first, last in windows):
+        return
+    found = _straggler(rows, waited)
+    if found is not None:
+        yield _of_straggler(context, found)
+        return
+    title = f"devices waited {format_ns(waited)} for each other in collectives, none of them always the last"
+    yield Finding("collective_waits", Severity.INFO, title, evidence={"waited_ns": waited})
+
+
+def _sum(rows: list[dict[str, Cell]], name: str) -> int:
+    return sum(int(row[name] or 0) for row in rows)
+
+
+def _on(rows: list[dict[str, Cell]]) -> str:
+    devices = sum(bool(row["count"]) for row in rows)
+    return f" on {devices} devices" if devices > 1 else ""
+
+
+def _straggler(rows: list[dict[str, Cell]], waited: int) -> dict[str, Cell] | None:
+    """The device that most of the waits were for, where it also started last in more than half of its
+    collectives, of which there are at least three."""
+    most = max(rows, key=lambda row: int(row["awaited"] or 0))
+    matched, last = int(most["matched"] or 0), int(most["last"] or 0)
+    is_clear = 2 * last > matched >= _LEAST_MATCHED and 2 * int(most["awaited"] or 0) > waited
+    return most if is_clear else None
+
+
+def _of_straggler(context: Context, row: Mapping[str, Cell]) -> Finding:
+    device = int(row["device"] or 0)
+    waiting = _waiting_for(context, device)
+    who = f"{waiting} devices" if waiting > 1 else "another device"
+    title = (
+        f"device {device} started last in {row['last']} of {row['matched']} collectives: {who} waited "
+        f"{format_ns(int(row['awaited'] or 0))} for it and did nothing else"
+    )
+    evidence: dict[str, Cell] = {
+        "waited_ns": row["awaited"],
+        "waiting": waiting,
+        "last": row["last"],
+        "matched": row["matched"],
+    }
+    return Finding("straggler", Severity.WARNING, title, {"device": device}, evidence)
+
+
+def _waiting_for(context: Context, device: int) -> int:
+    """How many devices waited for one and did nothing else."""
+    found = collectives_of(context)
+    if found is None:
+        return 0
+    exposed = exposed_waits(context, found, others_of(context, found))
+    return int(np.unique(found.device[(found.device[found.last] == device) & (exposed > 0)]).size)
