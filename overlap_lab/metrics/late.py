@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -24,6 +24,7 @@ from overlap_lab.columns import (
 from overlap_lab.intervals import spread
 from overlap_lab.metrics.causes import CAUSES
 from overlap_lab.metrics.context import Context
+from overlap_lab.metrics.dense import Spans, no_spans
 from overlap_lab.metrics.idle import idle_segments
 from overlap_lab.metrics.places import relative_start_ns
 from overlap_lab.metrics.python_frames import frame_in
@@ -64,6 +65,8 @@ class LateGaps:
     """What covers the longest of them, the outermost first."""
     line: str | None = None
     """The innermost frame of the user's own files among these."""
+    spans: Spans = field(default_factory=no_spans, compare=False, repr=False)
+    """All of them, after the trace's first record."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,6 +109,7 @@ def _grouped(context: Context, gaps: _Gaps, pairs: _Pairs, chosen: Ints, marked:
     is_long = (gaps.end - gaps.start >= LONG_GAP_NS) | marked
     named = np.flatnonzero(chosen >= 0)
     code, words = np.zeros(chosen.size, np.int64), [""]
+    zero = relative_start_ns(context)
     code[named], words[1:] = _alike_codes(context, pairs.row[chosen[named]])
     number = dense_codes(gaps.device, code, marked.astype(np.int64), is_long.astype(np.int64))
     by_group = order(number)
@@ -127,6 +131,7 @@ def _grouped(context: Context, gaps: _Gaps, pairs: _Pairs, chosen: Ints, marked:
             end_ns=end,
             around=around,
             line=_own_line(around),
+            spans=(gaps.start[members] - zero, gaps.end[members] - zero),
         )
 
 

@@ -12,6 +12,7 @@ from overlap_lab.columns import Ints, Rows
 from overlap_lab.intervals import clip
 from overlap_lab.metrics.causes import CAUSES
 from overlap_lab.metrics.context import Context
+from overlap_lab.metrics.dense import Spans, Stretch, densest_stretch
 from overlap_lab.metrics.idle import first_op, idle_segments
 from overlap_lab.metrics.late import LateGaps, alike, late_gaps
 from overlap_lab.metrics.places import names_of, relative_start_ns
@@ -27,6 +28,11 @@ __all__ = ["Cost", "Costs", "costs_of"]
 
 _SMALL_SHARE: Final = 0.01
 """Idle time without a wait below this share of all idle time is told as one sum."""
+
+_SPREAD: Final = 0.05
+"""Idle time of which the longest gap is less than this share is spread: one gap shows nothing of it."""
+_STRETCH: Final = 0.02
+"""Of a device's window so much is a stretch to look at."""
 
 _OUTSIDE: Final = "waits outside of the window"
 _INSIDE: Final = "waits inside of other waits"
@@ -56,6 +62,10 @@ class Cost:
     """What the launching thread did in these gaps, by idle time, the most first."""
     title: str = ""
     """What it is called, where it is a part of its cause."""
+    spans: Mapping[int, Spans] = field(default_factory=dict, compare=False, repr=False)
+    """Its gaps by device, after the trace's first record."""
+    stretch: Stretch | None = None
+    """Where they lie closest, after the trace's first record, where none of them is much of the cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +103,8 @@ def costs_of(report: Report, context: Context | None) -> Costs:
     final_ns = sum(one.final_ns for one in waits)
     are_known = any(by_cause.values())  # without host records nobody knows them
     others = _with_context(context) if context is not None and are_known else _bare(by_cause)
-    told = [_advised(cost, window) for cost in others]
+    stretch_ns = round(_STRETCH * window / max(len(scopes), 1))
+    told = [_spread(_advised(cost, window), stretch_ns) for cost in others]
     found = sorted(
         (
             *(_of_wait(one) for one in waits if one.waits or one.idle_ns),
@@ -131,6 +142,14 @@ def _advised(cost: Cost, window_ns: int) -> Cost:
         line=late.line if late else None,
     )
     return replace(cost, advice=advice_for_idle(facts))
+
+
+def _spread(cost: Cost, stretch_ns: int) -> Cost:
+    """With the stretch that shows it best, where it is spread over many gaps."""
+    if not stretch_ns or cost.longest_ns >= _SPREAD * cost.idle_ns:
+        return cost
+    stretch = densest_stretch(cost.spans, stretch_ns)
+    return cost if stretch is None else replace(cost, stretch=stretch)
 
 
 def _bare(by_cause: Mapping[Cause, int]) -> Iterator[Cost]:
@@ -200,7 +219,16 @@ def _summed(context: Context, cause: Cause, spans: Mapping[int, tuple[Ints, Ints
             longest = int(lengths[at])
             spot = (int(start[at]) - zero, int(end[at]) - zero)
     if gaps:
-        yield Cost(cause, sum(devices.values()), None, gaps, longest, _most_first(devices), spot)
+        yield Cost(
+            cause,
+            sum(devices.values()),
+            None,
+            gaps,
+            longest,
+            _most_first(devices),
+            spot,
+            spans={device: (start - zero, end - zero) for device, (start, end) in spans.items()},
+        )
 
 
 def _calls(context: Context, device: int, gap: Rows) -> list[str]:
@@ -236,7 +264,9 @@ def _late(context: Context) -> Iterator[Cost]:
 def _late_cost(group: Sequence[LateGaps]) -> Cost:
     devices: dict[int | None, int] = {}
     names: dict[str, int] = {}
+    by_device: dict[int, list[LateGaps]] = {}
     for one in group:
+        by_device.setdefault(ABSENT_DEVICE if one.device is None else one.device, []).append(one)
         devices[one.device] = devices.get(one.device, 0) + one.idle_ns
         if one.name is not None:
             names[one.name] = names.get(one.name, 0) + one.covered_ns
@@ -251,7 +281,13 @@ def _late_cost(group: Sequence[LateGaps]) -> Cost:
         spot=(longest.start_ns, longest.end_ns),
         late=group[0],
         names=_most_named(names),
+        spans={device: _joined([one.spans for one in mine]) for device, mine in by_device.items()},
     )
+
+
+def _joined(spans: Sequence[Spans]) -> Spans:
+    start, end = (np.concatenate(column) for column in zip(*spans, strict=True))
+    return start, end
 
 
 def _most_named(names: Mapping[str, int]) -> tuple[tuple[str, int], ...]:

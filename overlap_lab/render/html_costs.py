@@ -101,7 +101,9 @@ def _what(one: Cost, costs: Costs, zero_ns: int) -> Iterator[str]:
 
 
 def spot_of(one: Cost, zero_ns: int) -> str:
-    """The address in the page of the costliest of these waits or gaps, with the idle time that it costs."""
+    """The address in the page of what `longest_words` names, with the idle time that it costs."""
+    if one.stretch is not None:
+        return f"#t={one.stretch.start_ns - zero_ns}:{one.stretch.end_ns - zero_ns}"
     if one.spot is None:
         return ""
     start, end = one.spot

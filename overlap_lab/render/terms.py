@@ -63,6 +63,9 @@ TERMS: Final[dict[str, str]] = {
         "idle time in which it is farthest above all others."
     ),
     "deepest queue": "The most ops that a device had been given and had not finished, at any moment.",
+    "densest stretch": (
+        "2 % of a device's window, where most of this idle time lies together; where no gap is much of it."
+    ),
     "while the device did nothing": (
         "Blocked time beside an empty device, also outside of its window: it can exceed the idle time."
     ),

@@ -12,6 +12,7 @@ from overlap_lab.loaders import load
 from overlap_lab.render.cost_words import (
     and_more,
     kind_of,
+    longest_words,
     share_words,
     spread_words,
     title_of,
@@ -20,6 +21,7 @@ from overlap_lab.render.cost_words import (
 )
 from overlap_lab.render.costs import Costs, costs_of
 from overlap_lab.render.headline import headline
+from overlap_lab.render.html_costs import spot_of
 from overlap_lab.render.lines import Style
 from overlap_lab.schema import Cause, CopyKind, Kind, Reason
 from overlap_lab.trace import Trace
@@ -334,3 +336,24 @@ def test_the_device_that_idles_unlike_the_others_is_named() -> None:
     first = headline(report, costs_of(report, context)).sentences[0]
     assert first.startswith("3 devices stood idle for 3.67 us of their 8.67 us on average, 42.3 % ")
     assert "(device 3: 64.3 %, the others: 16.7 %)" in first
+
+
+def test_a_cost_of_many_short_gaps_leads_to_the_stretch_where_they_lie_closest() -> None:
+    """The host is late by 1 us of every 10 us 40 times, then by 2 us of every 5 us five times."""
+    host = "L" + "." * 9 + ".L........" * 40 + "..L.." * 5
+    device = ".KKKKKKKKK" + "...KKKKKKK" * 40 + "...KK" * 5
+    costs = _costs(timeline(f"\nhost 1   |{host}\nstream 0 |{device}\n"))
+    late = next(one for one in costs.found if one.cause is Cause.HOST_LATE)
+    assert (late.gaps, late.idle_ns, late.longest_ns) == (45, 50_000, 2_000)
+    assert late.stretch is not None
+    assert late.stretch.idle_ns == 4_000  # two of the last gaps fit into 2 % of 434 us
+    assert late.stretch.end_ns - late.stretch.start_ns == 8_680
+    assert late.stretch.start_ns >= 408_000
+    assert longest_words(late) == "densest stretch (4.00 us in 8.68 us)"
+    assert spot_of(late, 0) == f"#t={late.stretch.start_ns}:{late.stretch.end_ns}"
+
+
+def test_a_cost_of_few_gaps_leads_to_its_longest() -> None:
+    [late] = [one for one in _costs(load(LOADER)).found if one.cause is Cause.HOST_LATE]
+    assert late.stretch is None
+    assert longest_words(late) == "longest gap (440 us)"
