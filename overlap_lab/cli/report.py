@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_report_page(
             Path(arguments.output),
             sections,
-            title=" against ".join(titles),
+            title=" against ".join(reversed(titles)),
             introduction="What blocks the host, what that costs the device, and what to do about it.",
             comparisons=_comparisons(sections),
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,28 +21,25 @@ def no_spans() -> Spans:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of one device's time, and how much of its idle time lies in it."""
+    """A stretch of time, and how much of some idle time lies in it."""
 
-    device: int
     start_ns: int
     end_ns: int
     idle_ns: int
 
 
-def densest_stretch(spans: Mapping[int, Spans], length_ns: int) -> Stretch | None:
-    """The stretch of this length, on any of the devices, that holds most of their spans; None of no spans."""
-    found = [_densest(device, start, end, length_ns) for device, (start, end) in spans.items() if start.size]
-    return max(found, key=lambda one: one.idle_ns, default=None)
-
-
-def _densest(device: int, start: Ints, end: Ints, length_ns: int) -> Stretch:
+def densest_stretch(spans: Spans, length_ns: int) -> Stretch | None:
+    """The stretch of this length that holds most of the spans, the first of several; None of no spans."""
+    start, end = spans
+    if not start.size:
+        return None
     by_time = np.argsort(start, kind="stable")
     start, end = start[by_time], end[by_time]
     # The best one begins where a span begins, or ends where one ends: moved from anywhere else it gains.
     at = np.unique(np.concatenate((start, end - length_ns)))
     inside = _idle_before(start, end, at + length_ns) - _idle_before(start, end, at)
     best = int(inside.argmax())
-    return Stretch(device, int(at[best]), int(at[best]) + length_ns, int(inside[best]))
+    return Stretch(int(at[best]), int(at[best]) + length_ns, int(inside[best]))
 
 
 def _idle_before(start: Ints, end: Ints, moments: Ints) -> Ints:

@@ -169,7 +169,7 @@ def longest_words(cost: Cost) -> str:
     """Which of them a link shows: of spread gaps a stretch, the longest gap, or the wait that cost most."""
     if cost.stretch is not None:
         length = format_ns(cost.stretch.end_ns - cost.stretch.start_ns)
-        where = f", on device {cost.stretch.device}" if len(cost.devices) > 1 else ""
+        where = f", on device {cost.devices[0][0]}" if len(cost.devices) > 1 else ""
         return f"densest stretch ({format_ns(cost.stretch.idle_ns)} in {length}{where})"
     if cost.wait is None:
         return f"longest gap ({format_ns(cost.longest_ns)})"

@@ -65,7 +65,7 @@ class Cost:
     spans: Mapping[int, Spans] = field(default_factory=dict, compare=False, repr=False)
     """Its gaps by device, after the trace's first record."""
     stretch: Stretch | None = None
-    """Where they lie closest, after the trace's first record, where none of them is much of the cost."""
+    """Where they lie closest on the device with most of them, where none of them is much of the cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +146,10 @@ def _advised(cost: Cost, window_ns: int) -> Cost:
 
 def _spread(cost: Cost, stretch_ns: int) -> Cost:
     """With the stretch that shows it best, where it is spread over many gaps."""
-    if not stretch_ns or cost.longest_ns >= _SPREAD * cost.idle_ns:
+    if not stretch_ns or not cost.spans or cost.longest_ns >= _SPREAD * cost.idle_ns:
         return cost
-    stretch = densest_stretch(cost.spans, stretch_ns)
-    return cost if stretch is None else replace(cost, stretch=stretch)
+    most = max(cost.spans, key=lambda device: int((cost.spans[device][1] - cost.spans[device][0]).sum()))
+    return replace(cost, stretch=densest_stretch(cost.spans[most], stretch_ns))
 
 
 def _bare(by_cause: Mapping[Cause, int]) -> Iterator[Cost]:

@@ -9,6 +9,7 @@ from typing import Final
 from overlap_lab.compare import Comparison, Explanation, Verdict
 from overlap_lab.render.compare_text import rests_on
 from overlap_lab.render.compare_words import headline_words, signed_ns
+from overlap_lab.render.costs import Costs
 from overlap_lab.render.html_glance import Glance, try_first
 from overlap_lab.render.html_parts import element, sentence, term, text
 from overlap_lab.render.numbers import blocked_split
@@ -45,7 +46,19 @@ def _card(heading: str, comparison: Comparison, sides: Sequence[Glance]) -> str:
     told = element("div", *words, rests, then, class_="words")
     numbers = element("div", _table(sides, blocked), class_="numbers") if sides else ""
     title = element("h2", "B against A" if sides else sentence(heading))
-    return element("section", title, told, numbers, class_=f"card {_judgement(comparison)}".rstrip())
+    names = (
+        element("div", element("b", side), sentence(f" {one.title}"))
+        for side, one in zip("AB", sides, strict=False)
+    )
+    legend = element("div", *names, class_="sides") if sides else ""
+    return element("section", title, legend, told, numbers, class_=f"card {_judgement(comparison)}".rstrip())
+
+
+def _legend(sides: Sequence[Glance]) -> str:
+    """Which trace is A and which is B."""
+    named = zip("AB", sides, strict=False)
+    names = (element("div", element("b", side), sentence(f" {one.title}")) for side, one in named)
+    return element("div", *names, class_="sides") if sides else ""
 
 
 def _judgement(comparison: Comparison) -> str:
@@ -132,14 +145,14 @@ def _of_the_host(sides: Sequence[Glance], blocked: tuple[int, int] | None) -> It
 
 
 def _matters(values: tuple[int, int], sides: Sequence[Glance]) -> bool:
-    return abs(values[1] - values[0]) > _SMALL_PART * sides[0].costs.window_ns
+    return abs(values[1] - values[0]) > _SMALL_PART * _each(sides[0].costs, sides[0].costs.window_ns)
 
 
 def _table(sides: Sequence[Glance], blocked: tuple[int, int] | None) -> str:
-    """Both traces as a whole, and the difference."""
-    head = (
-        element("th", sentence(word), class_="number" if word else "") for word in ("", "A", "B", "B − A")
-    )
+    """Both traces, of several devices what each has on average, and the difference."""
+    several = any(one.costs.devices > 1 for one in sides)
+    words = (element("th", sentence(word), class_="number") for word in ("A", "B", "B − A"))
+    head = (element("th", term("each device", "each device, on average") if several else ""), *words)
     rows = (
         element(
             "tr",
@@ -156,12 +169,17 @@ def _table(sides: Sequence[Glance], blocked: tuple[int, int] | None) -> str:
 
 def _rows(sides: Sequence[Glance], blocked: tuple[int, int] | None) -> Iterator[tuple[str, tuple[int, int]]]:
     a, b = (one.costs for one in sides)
-    yield "window", (a.window_ns, b.window_ns)
-    yield "busy", (a.window_ns - a.idle_ns, b.window_ns - b.idle_ns)
+    yield "window", (_each(a, a.window_ns), _each(b, b.window_ns))
+    yield "busy", (_each(a, a.window_ns - a.idle_ns), _each(b, b.window_ns - b.idle_ns))
     for cause in _largest_change(a.by_cause, b.by_cause):
-        yield CAUSE_WORDS[cause], (a.by_cause.get(cause, 0), b.by_cause.get(cause, 0))
+        yield CAUSE_WORDS[cause], (_each(a, a.by_cause.get(cause, 0)), _each(b, b.by_cause.get(cause, 0)))
     if blocked is not None:
         yield "host blocked", blocked
+
+
+def _each(costs: Costs, ns: int) -> int:
+    """What each of its devices has on average."""
+    return round(ns / max(costs.devices, 1))
 
 
 def _largest_change(a: Mapping[Cause, int], b: Mapping[Cause, int]) -> list[Cause]:

@@ -82,5 +82,6 @@ SHOWN_AS: Final[dict[str, str]] = {
     "host blocked before the end": "host blocked",
     "the host launched late": "host late",
     "on average": "each device",
+    "each device, on average": "each device",
 }
 """What the first screen calls a term where its own name would not read well there."""

@@ -33,7 +33,7 @@ def test_two_traces_of_one_name_are_told_apart_and_compared(tmp_path: Path) -> N
     done = overlap_lab("report", *traces, "-o", tmp_path / "both.html")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "both.html").read_text()
-    assert "<title>before/trace.json against after/trace.json</title>" in page
+    assert "<title>after/trace.json against before/trace.json</title>" in page
     assert "What changed" in page
 
 

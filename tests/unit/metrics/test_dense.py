@@ -14,22 +14,20 @@ def _spans(*pairs: tuple[int, int]) -> Spans:
 
 def test_the_stretch_with_most_spans_is_found_where_they_lie_closest() -> None:
     spans = _spans((0, 2), (20, 22), (23, 25), (26, 28), (50, 55))
-    assert densest_stretch({7: spans}, 8) == Stretch(7, 20, 28, 6)
+    assert densest_stretch(spans, 8) == Stretch(20, 28, 6)
 
 
 def test_a_part_of_a_span_counts_as_far_as_it_lies_inside() -> None:
-    assert densest_stretch({0: _spans((10, 12), (14, 30))}, 10) == Stretch(0, 14, 24, 10)
-    assert densest_stretch({0: _spans((10, 18), (20, 22))}, 9) == Stretch(0, 9, 18, 8)
+    assert densest_stretch(_spans((10, 12), (14, 30)), 10) == Stretch(14, 24, 10)
+    assert densest_stretch(_spans((10, 18), (20, 22)), 9) == Stretch(9, 18, 8)
 
 
-def test_spans_in_any_order_and_the_device_with_most_win() -> None:
-    spans = {1: _spans((5, 6)), 2: _spans((40, 43), (5, 6), (45, 47)), 3: no_spans()}
-    assert densest_stretch(spans, 7) == Stretch(2, 40, 47, 5)
+def test_spans_may_come_in_any_order() -> None:
+    assert densest_stretch(_spans((40, 43), (5, 6), (45, 47)), 7) == Stretch(40, 47, 5)
 
 
 def test_without_spans_there_is_no_stretch() -> None:
-    assert densest_stretch({0: no_spans()}, 10) is None
-    assert densest_stretch({}, 10) is None
+    assert densest_stretch(no_spans(), 10) is None
 
 
 def test_no_other_stretch_holds_more() -> None:
@@ -41,7 +39,7 @@ def test_no_other_stretch_holds_more() -> None:
         is_idle = np.zeros(400, np.int64)
         for first, last in zip(start.tolist(), end.tolist(), strict=True):
             is_idle[first:last] = 1
-        found = densest_stretch({0: (start, end)}, length)
+        found = densest_stretch((start, end), length)
         assert found is not None
         assert found.idle_ns == max(is_idle[at : at + length].sum() for at in range(300))
         assert found.idle_ns == is_idle[max(found.start_ns, 0) : found.end_ns].sum()

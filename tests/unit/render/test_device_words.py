@@ -31,12 +31,12 @@ LATE = """
 """
 
 
-def _devices(*drawn: str) -> Trace:
+def drawn_devices(*drawn: str) -> Trace:
     """Devices 1, 2, ..., each with a process of its own."""
     return timeline("".join(one.replace("N", str(at)) for at, one in enumerate(drawn, start=1)))
 
 
-ONE_LATE = _devices(FED, FED, LATE)
+ONE_LATE = drawn_devices(FED, FED, LATE)
 
 
 def _report(*, names: dict[str, str]) -> Report:
@@ -64,11 +64,11 @@ def test_the_device_that_stands_out_is_told_with_its_cause_and_what_to_compare()
 
 
 def test_devices_that_are_alike_have_no_odd_one() -> None:
-    assert list(odd_sentences(report_and_context(_devices(LATE, LATE, LATE))[0])) == []
+    assert list(odd_sentences(report_and_context(drawn_devices(LATE, LATE, LATE))[0])) == []
 
 
 def test_a_device_that_idles_less_than_the_others_is_named_but_has_nothing_to_try() -> None:
-    report, _ = report_and_context(_devices(LATE, FED, LATE))
+    report, _ = report_and_context(drawn_devices(LATE, FED, LATE))
     devices = devices_of(report)
     assert devices.odd == (2,)
     assert range_words(devices) == "device 2: 0.0 %, the others: 50.0 %"
