@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from overlap_lab.metrics.collectives import collective_values, collectives_of, exposed_waits, others_of
+from overlap_lab.metrics.collectives import collective_values, collectives_of, waits_for
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.tables import table
 from overlap_lab.report import Cell, Finding, Severity, Table
@@ -56,8 +56,10 @@ def collective_findings(context: Context, tables: Mapping[str, Table]) -> Iterat
     if found is not None:
         yield _of_straggler(context, found)
         return
-    title = f"devices waited {format_ns(waited)} for each other in collectives, none of them always the last"
-    yield Finding("collective_waits", Severity.INFO, title, evidence={"waited_ns": waited})
+    waiting = _waiting_for(context, None)
+    title = f"{waiting} devices waited {format_ns(waited)} for others in collectives, with no clear straggler"
+    evidence: dict[str, Cell] = {"waited_ns": waited, "waiting": waiting}
+    yield Finding("collective_waits", Severity.INFO, title, evidence=evidence)
 
 
 def _sum(rows: list[dict[str, Cell]], name: str) -> int:
@@ -95,10 +97,9 @@ def _of_straggler(context: Context, row: Mapping[str, Cell]) -> Finding:
     return Finding("straggler", Severity.WARNING, title, {"device": device}, evidence)
 
 
-def _waiting_for(context: Context, device: int) -> int:
-    """How many devices waited for one and did nothing else."""
+def _waiting_for(context: Context, device: int | None) -> int:
+    """How many devices waited for one, or for any, and did nothing else."""
     found = collectives_of(context)
     if found is None:
         return 0
-    exposed = exposed_waits(context, found, others_of(context, found))
-    return int(np.unique(found.device[(found.device[found.last] == device) & (exposed > 0)]).size)
+    return int(np.unique(found.device[waits_for(context, found, device) > 0]).size)

@@ -28,8 +28,7 @@ __all__ = [
     "Collectives",
     "collective_values",
     "collectives_of",
-    "exposed_waits",
-    "others_of",
+    "waits_for",
 ]
 
 NO_COLLECTIVES: Final = "no device operation is a collective by its name"
@@ -164,6 +163,14 @@ def exposed_waits(context: Context, found: Collectives, others: Mapping[int, Int
     exposed = end - start
     for device, mine in found.of_device.positions.items():
         exposed[mine] -= covered_ns(others[device], start[mine], end[mine])
+    return exposed
+
+
+def waits_for(context: Context, found: Collectives, device: int | None) -> Ints:
+    """Per collective op how long it waited for one device, or for any, with no other op beside it."""
+    exposed = exposed_waits(context, found, others_of(context, found))
+    if device is not None:
+        exposed[found.device[found.last] != device] = 0
     return exposed
 
 

@@ -10,6 +10,7 @@ from overlap_lab.render.costly_waits import CostlyWait
 from overlap_lab.render.costs import Cost, Costs
 from overlap_lab.render.device_words import each_words
 from overlap_lab.render.names import printable
+from overlap_lab.render.peer_waits import PeerWaits
 from overlap_lab.render.terms import CAUSE_WORDS
 from overlap_lab.render.values import format_value, percent
 from overlap_lab.schema import Cause, CopyKind, Memory
@@ -25,6 +26,7 @@ __all__ = [
     "spread_words",
     "title_of",
     "wait_name",
+    "waited_words",
     "where_words",
     "why_empty",
 ]
@@ -40,7 +42,7 @@ def title_of(cost: Cost) -> str:
     if cost.wait is not None:
         return printable(cost.wait.call)
     if cost.cause is not Cause.HOST_LATE:
-        return cost.title or CAUSE_WORDS[cost.cause]
+        return cost.title or _cause_words(cost)
     if cost.late is None:
         return "the host launched late"
     if not cost.late.is_long:
@@ -50,7 +52,11 @@ def title_of(cost: Cost) -> str:
 
 def kind_of(cost: Cost) -> str:
     """What kind of cost it is, in a few words: the cause, or of a wait its reason and its copy."""
-    return _why(cost.wait) if cost.wait is not None else CAUSE_WORDS[cost.cause]
+    return _why(cost.wait) if cost.wait is not None else _cause_words(cost)
+
+
+def _cause_words(cost: Cost) -> str:
+    return CAUSE_WORDS[cost.cause] if cost.cause is not None else "busy, but waiting"
 
 
 def _why(wait: CostlyWait) -> str:
@@ -99,6 +105,9 @@ def and_more(names: Sequence[str], *, shown: int = 2) -> str:
 def spread_words(cost: Cost, costs: Costs) -> str:
     """How often, the longest of them, and on which thread and device the most."""
     parts = [_waits_words(cost.wait)] if cost.wait is not None else []
+    if cost.peers is not None:
+        parts.append(cost.peers.facts)
+        parts += [_times(cost.peers.count, "wait", cost.longest_ns)] if cost.peers.count else []
     if cost.wait is None and cost.gaps:
         parts.append(_times(cost.gaps, "gap", cost.longest_ns))
         if cost.late is not None and cost.late.is_long and len(cost.names) == 1:
@@ -128,8 +137,8 @@ def _most(cost: Cost, costs: Costs) -> Iterator[str]:
         yield f"on {len(threads)} threads{most}"
     if costs.devices > 1 and cost.devices:
         number, ns = cost.devices[0]
-        if ns >= _NOTABLE_SHARE * cost.idle_ns and number is not None:
-            yield f"{percent(ns, cost.idle_ns)} on device {number}"
+        if ns >= _NOTABLE_SHARE * cost.device_ns and number is not None:
+            yield f"{percent(ns, cost.device_ns)} on device {number}"
         elif len(cost.devices) > 1:
             yield f"on {len(cost.devices)} devices"
 
@@ -141,10 +150,20 @@ def amount_words(ns: int, costs: Costs, by_device: Sequence[tuple[int | None, in
     return f"{format_ns(ns)}, {percent(ns, costs.window_ns)} of the window"
 
 
-def share_words(ns: int, costs: Costs) -> str:
-    """Of what device time is a share: of the window, and of all idle time."""
+def waited_words(peers: PeerWaits, costs: Costs) -> str:
+    """How long each device waited in collectives, and of what all of it is a share."""
+    each = format_ns(round(peers.ns / max(peers.waiting, 1)))
+    often = " each on average" if peers.waiting > 1 else ""
+    return f"{each}{often}, {percent(peers.ns, costs.window_ns)} of the time of all, counted as busy"
+
+
+def share_words(cost: Cost, costs: Costs) -> str:
+    """Of what its device time is a share: of the window, and of all idle or busy time."""
+    ns = cost.device_ns
     if costs.devices > 1:
         each = each_words(ns, costs.window_ns, (), costs.devices)
+        if cost.peers is not None:
+            return f"{each}, {percent(ns, costs.window_ns - costs.idle_ns)} of their busy time"
         return f"{each}, {percent(ns, costs.idle_ns)} of their idle"
     return f"{percent(ns, costs.window_ns)} of the window, {percent(ns, costs.idle_ns)} of idle"
 
@@ -171,6 +190,8 @@ def longest_words(cost: Cost) -> str:
         length = format_ns(cost.stretch.end_ns - cost.stretch.start_ns)
         where = f", on device {cost.devices[0][0]}" if len(cost.devices) > 1 else ""
         return f"densest stretch ({format_ns(cost.stretch.idle_ns)} in {length}{where})"
+    if cost.peers is not None:
+        return f"longest wait ({format_ns(cost.longest_ns)})"
     if cost.wait is None:
         return f"longest gap ({format_ns(cost.longest_ns)})"
     if cost.idle_ns:

@@ -20,6 +20,7 @@ from overlap_lab.metrics.tables import waits_inside
 from overlap_lab.render.costly_waits import CostlyWait, costly_waits
 from overlap_lab.render.idle_rules import LANDMARKS, IdleFacts, IdleRule, advice_for_idle
 from overlap_lab.render.numbers import Numbers
+from overlap_lab.render.peer_waits import PeerRule, PeerWaits, advice_for_peers, peer_waits
 from overlap_lab.render.rule_book import WaitRule, advice_for_wait
 from overlap_lab.report import Report
 from overlap_lab.schema import ABSENT_DEVICE, Cause
@@ -42,17 +43,19 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one thing costs: idle time of devices, and for waits time that the host was blocked."""
+    """What one thing costs: idle time of devices, for waits time that the host was blocked, and in
+    collectives busy time in which devices only wait for each other."""
 
-    cause: Cause
+    cause: Cause | None
+    """Of the idle time; None for busy time."""
     idle_ns: int
     """Summed over devices; 0 for a wait after which no device stood idle."""
-    advice: WaitRule | IdleRule | None
+    advice: WaitRule | IdleRule | PeerRule | None
     gaps: int
     longest_ns: int
     """The longest gap."""
     devices: tuple[tuple[int | None, int], ...] = ()
-    """Its idle time by device, the most first."""
+    """Its device time by device, the most first."""
     spot: Span | None = None
     """The costliest of them on the timeline, after the trace's first record."""
     wait: CostlyWait | None = None
@@ -66,6 +69,12 @@ class Cost:
     """Its gaps by device, after the trace's first record."""
     stretch: Stretch | None = None
     """Where they lie closest on the device with most of them, where none of them is much of the cost."""
+    peers: PeerWaits | None = None
+
+    @property
+    def device_ns(self) -> int:
+        """Idle time, or busy time that is a wait for another device."""
+        return self.peers.ns if self.peers is not None else self.idle_ns
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +92,23 @@ class Costs:
     by_cause: Mapping[Cause, int] = field(default_factory=dict)
 
     @property
+    def peers(self) -> Cost | None:
+        """The busy time in which devices only wait for each other, where that is worth a word."""
+        return next((one for one in self.found if one.peers is not None), None)
+
+    @property
+    def lost_ns(self) -> int:
+        """Idle time, and busy time in which devices only wait for each other."""
+        return self.idle_ns + (self.peers.device_ns if self.peers else 0)
+
+    @property
     def waits_ns(self) -> int:
         """Idle time that waits caused."""
         return self.by_cause.get(Cause.DRAIN, 0)
 
 
 def costs_of(report: Report, context: Context | None) -> Costs:
-    """The costs in order: idle time, then time blocked; without a context late hosts stay one entry.
+    """The costs in order: device time, then time blocked; without a context late hosts stay one entry.
 
     The idle times sum to the idle time of all devices, where its causes are known.
     """
@@ -110,11 +129,27 @@ def costs_of(report: Report, context: Context | None) -> Costs:
             *(_of_wait(one) for one in waits if one.waits or one.idle_ns),
             *told,
             *_outside(context, by_cause, waits),
+            *_of_peers(peer_waits(report, context)),
         ),
-        key=lambda one: (-one.idle_ns, -(one.wait.before_the_end_ns if one.wait else 0), one.cause),
+        key=lambda one: (-one.device_ns, -(one.wait.before_the_end_ns if one.wait else 0), one.cause or ""),
     )
     idle = sum(numbers.count("device/idle", scope) for scope in scopes)
     return Costs(tuple(found), idle, window, len(scopes), final_ns, by_cause)
+
+
+def _of_peers(peers: PeerWaits | None) -> Iterator[Cost]:
+    if peers is not None:
+        yield Cost(
+            cause=None,
+            idle_ns=0,
+            advice=advice_for_peers(peers),
+            gaps=0,
+            longest_ns=peers.longest_ns,
+            devices=peers.by_device,
+            spot=peers.spot,
+            title=peers.title,
+            peers=peers,
+        )
 
 
 def _of_wait(wait: CostlyWait) -> Cost:
@@ -132,7 +167,7 @@ def _of_wait(wait: CostlyWait) -> Cost:
 
 def _advised(cost: Cost, window_ns: int) -> Cost:
     late = cost.late
-    if late is None and cost.cause is Cause.HOST_LATE:
+    if cost.cause is None or (late is None and cost.cause is Cause.HOST_LATE):
         return cost  # what the host did is not known
     facts = IdleFacts(
         cost.cause,

@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from overlap_lab.render.cost_words import amount_words, and_more, calls_words, kind_of, title_of, wait_name
+from overlap_lab.render.cost_words import (
+    amount_words,
+    and_more,
+    calls_words,
+    kind_of,
+    title_of,
+    wait_name,
+    waited_words,
+)
 from overlap_lab.render.costs import Cost, Costs
 from overlap_lab.render.device_words import devices_of, odd_sentences, range_words, several_words
 from overlap_lab.render.lines import Style
@@ -21,7 +29,7 @@ from overlap_lab.units import format_ns
 __all__ = ["Headline", "cost_words", "headline"]
 
 _IDLE_FAULT: Final = 0.05
-"""Idle share of the window from which on a report is red."""
+"""Share of the window, idle or waiting for other devices, from which on a report is red."""
 _FEW: Final = 0.25
 """Waits are "only" so much where they cost less than this part of the costliest thing."""
 
@@ -50,7 +58,7 @@ def headline(report: Report, costs: Costs) -> Headline:
         *_wait_sentences(report, costs),
     ]
     first = next((one for one in costs.found if one.advice is not None and one.advice.is_fault), None)
-    is_fault = costs.idle_ns >= _IDLE_FAULT * costs.window_ns
+    is_fault = costs.lost_ns >= _IDLE_FAULT * costs.window_ns
     return Headline(tuple(said), first, Style.BAD if is_fault else Style.GOOD)
 
 
@@ -74,15 +82,20 @@ def _idle_sentences(report: Report, numbers: Numbers, costs: Costs) -> Iterator[
 
 def _cost_sentences(costs: Costs) -> Iterator[str]:
     top = costs.found[0] if costs.found else None
-    if top is None or not top.idle_ns:
+    if top is None or not top.device_ns:
         return
     yield f"Costliest: {cost_words(top, costs)}."
+    if costs.peers is not None and costs.peers is not top:
+        words = cost_words(costs.peers, costs)
+        yield f"{words[:1].upper()}{words[1:]}."
 
 
 def cost_words(cost: Cost, costs: Costs) -> str:
     """What a cost is, how much, and of what that is a share."""
     if not cost.idle_ns and cost.wait is not None:
         return f"{_phrase(cost)}: {format_ns(cost.wait.before_the_end_ns)} blocked"
+    if cost.peers is not None:
+        return f"{title_of(cost)}: {waited_words(cost.peers, costs)}"
     return f"{_phrase(cost)}: {amount_words(cost.idle_ns, costs, cost.devices)}"
 
 
@@ -135,7 +148,7 @@ def _wait_sentences(report: Report, costs: Costs) -> Iterator[str]:
         if not costs.waits_ns:
             yield f"Waits cost no device time; they blocked {blocked}."
             return
-        only = "only " if costs.waits_ns < _FEW * costs.found[0].idle_ns else ""
+        only = "only " if costs.waits_ns < _FEW * costs.found[0].device_ns else ""
         yield f"Waits cost {only}{amount_words(costs.waits_ns, costs)}, and blocked {blocked}."
 
 

@@ -65,8 +65,8 @@ def _table(shown: Sequence[Cost], costs: Costs, zero_ns: int) -> str:
 
 
 def _row(one: Cost, costs: Costs, zero_ns: int) -> str:
-    idle = element("b", sentence(format_ns(one.idle_ns)))
-    share = element("div", sentence(share_words(one.idle_ns, costs)), class_="soft") if one.idle_ns else ""
+    idle = element("b", sentence(format_ns(one.device_ns)))
+    share = element("div", sentence(share_words(one, costs)), class_="soft") if one.device_ns else ""
     blocked = one.wait.before_the_end_ns if one.wait else None
     said = "" if blocked is None else sentence(format_ns(blocked))
     if blocked and costs.devices == 1 and blocked <= costs.window_ns:
@@ -75,10 +75,10 @@ def _row(one: Cost, costs: Costs, zero_ns: int) -> str:
     return element(
         "tr",
         element("td", *_what(one, costs, zero_ns)),
-        element("td", idle, share, class_="number", data_value=str(one.idle_ns)),
+        element("td", idle, share, class_="number", data_value=str(one.device_ns)),
         element("td", said, class_="number", data_value="" if blocked is None else str(blocked)),
         element("td", *_advice(one)),
-        data_cause=str(one.cause),
+        data_cause=str(one.cause or "collectives"),
     )
 
 

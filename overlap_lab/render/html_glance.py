@@ -73,7 +73,8 @@ def try_first(shown: Glance, words: str) -> str:
     spot = spot_of(cost, shown.zero_ns)
     show = f"Show its {longest_words(cost)} on the timeline"
     link = element("a", sentence(show), href=spot, class_="spot") if spot else ""
-    ns = f"{format_ns(cost.idle_ns)} idle" if cost.idle_ns else "blocks the host only"
+    word = "waiting" if cost.peers else "idle"
+    ns = f"{format_ns(cost.device_ns)} {word}" if cost.device_ns else "blocks the host only"
     which = "" if cost is costs.found[0] else sentence(f" ({title_of(cost)}: {ns})")
     return element(
         "p",

@@ -63,7 +63,7 @@ def _table_lines(table: Table, width: int) -> Iterator[Line]:
 def _advice(report: Report, costs: Costs) -> Iterator[Line]:
     """The costliest thing over all causes, and what to do about the first that a rule knows."""
     first = headline(report, costs).first
-    top = costs.found[0] if costs.found and costs.found[0].idle_ns else first
+    top = costs.found[0] if costs.found and costs.found[0].device_ns else first
     if top is not None:
         yield Line(f"costliest: {cost_words(top, costs)}")
     if first is not None and first.advice is not None:

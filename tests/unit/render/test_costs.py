@@ -161,9 +161,7 @@ def test_several_devices_are_told_by_what_each_has_on_average_and_where_the_most
     costs = _costs(TWO_DEVICES)
     assert costs.devices == 2
     [wait] = costs.found  # 4 us on device 0, 8 us on device 1, in windows of 16 us
-    assert (
-        share_words(wait.idle_ns, costs) == "6.00 us of each device's 16.0 us (37.5 %), 100.0 % of their idle"
-    )
+    assert share_words(wait, costs) == "6.00 us of each device's 16.0 us (37.5 %), 100.0 % of their idle"
     said = headline(report_and_context(TWO_DEVICES)[0], costs).sentences
     idle = "6.00 us of their 16.0 us on average, 37.5 % (device 1: 50.0 %, the other: 25.0 %)"
     assert said[0] == f"2 devices stood idle for {idle}."
