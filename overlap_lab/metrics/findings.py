@@ -103,10 +103,10 @@ def _worst(context: Context, rows: list[dict[str, Cell]], waits: Table) -> Findi
 
 def _final_part(waits: Table, worst: Mapping[str, Cell]) -> str:
     """How much of these waits came after the last device work, where that is some but not all."""
-    at = [[column.name for column in waits.columns].index(name) for name in _OF_A_WAIT]
-    rows = (tuple(row[place] for place in at) for row in waits.rows)
-    mine = [row for row in rows if row[:2] == (worst["call"], worst["reason"])]
-    final = [int(row[3] or 0) for row in mine if row[2]]
+    names = [column.name for column in waits.columns]
+    call, reason, last, blocked = (names.index(name) for name in _OF_A_WAIT)
+    mine = [row for row in waits.rows if row[call] == worst["call"] and row[reason] == worst["reason"]]
+    final = [int(row[blocked] or 0) for row in mine if row[last]]
     if not final or len(final) == len(mine):
         return ""
     return f" ({format_ns(sum(final))} of it in {len(final)} final wait{'s' if len(final) > 1 else ''})"

@@ -1,6 +1,11 @@
 #include "array_arguments.h"
 
+#include <algorithm>
+#include <atomic>
+#include <limits>
 #include <stdexcept>
+
+#include "threads.h"
 
 namespace nb = nanobind;
 
@@ -62,6 +67,20 @@ std::vector<KeyColumn> keys_of(const std::vector<AnyArray>& columns, uint64_t de
 void ask_for_signals() {
   nb::gil_scoped_acquire held;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+bool all_within(const In<int32_t>& numbers, int64_t least, size_t size) {
+  constexpr size_t kGrain = 1 << 18;
+  std::atomic<bool> within{true};
+  for_parts(numbers.size(), kGrain, [&](size_t begin, size_t end) {
+    int32_t low = std::numeric_limits<int32_t>::max(), high = std::numeric_limits<int32_t>::min();
+    for (size_t i = begin; i < end; ++i) {
+      low = std::min(low, numbers.data()[i]);
+      high = std::max(high, numbers.data()[i]);
+    }
+    if (begin < end && (low < least || high >= static_cast<int64_t>(size))) within = false;
+  });
+  return within;
 }
 
 }  // namespace overlap_native

@@ -29,6 +29,9 @@ std::vector<IntegerColumn> columns_of(const std::vector<AnyArray>& columns, size
 std::vector<KeyColumn> keys_of(const std::vector<AnyArray>& columns, uint64_t descending,
                                size_t& size);
 
+/// Whether each number is `least` or more, and below `size`.
+bool all_within(const In<int32_t>& numbers, int64_t least, size_t size);
+
 /// Lets Ctrl-C end a long job; called with the interpreter lock free.
 void ask_for_signals();
 

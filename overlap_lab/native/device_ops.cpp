@@ -8,11 +8,13 @@
 #include "lookup.h"
 #include "ordering.h"
 #include "sized_column.h"
+#include "threads.h"
 
 namespace overlap_native {
 
 namespace {
 
+constexpr size_t kGrain = 1 << 17;  // what takes longer than to start a thread
 constexpr int64_t kLongAgo = std::numeric_limits<int64_t>::min();
 
 Column<int64_t> order_of(const Column<int64_t>& values, const std::function<void()>& interrupted) {
@@ -26,17 +28,21 @@ Column<int64_t> sorted(Column<int64_t> values, const std::function<void()>& inte
   if (std::is_sorted(values.data(), values.data() + values.size())) return values;
   const Column<int64_t> order = order_of(values, interrupted);
   Column<int64_t> result = sized_column<int64_t>(values.size());
-  for (size_t i = 0; i < values.size(); ++i) result[i] = values[static_cast<size_t>(order[i])];
+  for_parts(values.size(), kGrain, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) result[i] = values[static_cast<size_t>(order[i])];
+  });
   return result;
 }
 
 /// When each op came into the queue: with the return of its call, or as it started.
 Column<int64_t> came_of(const TraceView& trace, const DeviceOps& ops) {
   Column<int64_t> came = sized_column<int64_t>(ops.size);
-  for (size_t i = 0; i < ops.size; ++i) {
-    const size_t op = ops.op(i);
-    came[i] = std::min(ops.returned(trace, op), ops.start[op]);
-  }
+  for_parts(ops.size, kGrain, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const size_t op = ops.op(i);
+      came[i] = std::min(ops.returned(trace, op), ops.start[op]);
+    }
+  });
   return came;
 }
 
@@ -203,7 +209,9 @@ QueueEntries queue_entries(const TraceView& trace, const DeviceOps& ops,
     return found;
   }
   Column<int64_t> end = sized_column<int64_t>(ops.size);
-  for (size_t i = 0; i < ops.size; ++i) end[i] = ops.end[ops.op(i)];
+  for_parts(ops.size, kGrain, [&](size_t first, size_t last) {
+    for (size_t i = first; i < last; ++i) end[i] = ops.end[ops.op(i)];
+  });
   found.entered = sorted(std::move(came), interrupted);
   found.left = sorted(std::move(end), interrupted);
   return found;

@@ -23,12 +23,7 @@ namespace overlap_native {
 namespace {
 
 void need_within(const In<int32_t>& rows, int64_t least, size_t size) {
-  bool within = true;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const int64_t row = rows.data()[i];
-    within &= row >= least && row < static_cast<int64_t>(size);
-  }
-  if (!within) throw nb::value_error("ops or places that there are not");
+  if (!all_within(rows, least, size)) throw nb::value_error("ops or places that there are not");
 }
 
 TimedOps ops_of(const In<int64_t>& start, const In<int64_t>& end, const In<int64_t>& enqueue) {

@@ -35,9 +35,7 @@ LinkRules rules_of(const nb::dict& rules) {
 }
 
 void need_within(const In<int32_t>& rows, size_t size) {
-  bool within = true;
-  for (size_t i = 0; i < rows.size(); ++i) within &= static_cast<uint32_t>(rows.data()[i]) < size;
-  if (!within) throw nb::value_error("rows that the columns do not have");
+  if (!all_within(rows, 0, size)) throw nb::value_error("rows that the columns do not have");
 }
 
 template <class Value>
@@ -114,10 +112,8 @@ nb::object linked(nb::handle trace, const nb::dict& rules, const In<int32_t>& ho
 
 nb::tuple owned(const In<int32_t>& caller, const In<int32_t>& outer) {
   need_within(outer, outer.size());
-  for (size_t i = 0; i < caller.size(); ++i) {
-    if (caller.data()[i] >= static_cast<int64_t>(outer.size())) {
-      throw nb::value_error("a caller that there is not");
-    }
+  if (!all_within(caller, INT32_MIN, outer.size())) {
+    throw nb::value_error("a caller that there is not");
   }
   OwnedOps found;
   {

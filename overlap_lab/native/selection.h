@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "threads.h"
@@ -74,14 +75,19 @@ Tenths tenths_of(size_t size, const std::vector<unsigned>& tenths, const NumberA
   std::vector<std::vector<int64_t>> members(Buckets::kCount);
   std::vector<uint8_t> wanted(Buckets::kCount, 0);
   for (const size_t rank : ranks) wanted[bucket_of_rank(rank)] = 1;
-  int64_t number = 0;
-  for (size_t i = 0; i < size; ++i) {
-    if (!number_at(i, number)) continue;
-    const size_t bucket = Buckets::of(above(number));
-    if (wanted[bucket] != 0 && (bucket >= 64 || members[bucket].empty())) {
-      members[bucket].push_back(number);
+  for_parts(size, kGrain, [&](size_t begin, size_t end) {
+    std::vector<std::pair<size_t, int64_t>> mine;
+    int64_t number = 0;
+    for (size_t i = begin; i < end; ++i) {
+      if (!number_at(i, number)) continue;
+      const size_t bucket = Buckets::of(above(number));
+      if (wanted[bucket] != 0) mine.emplace_back(bucket, number);
     }
-  }
+    const std::lock_guard<std::mutex> lock(joining);
+    for (const auto& [bucket, each] : mine) {
+      if (bucket >= 64 || members[bucket].empty()) members[bucket].push_back(each);
+    }
+  });
   for (size_t i = 0; i < ranks.size(); ++i) {
     const size_t bucket = bucket_of_rank(ranks[i]);
     std::vector<int64_t>& mine = members[bucket];

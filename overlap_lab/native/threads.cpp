@@ -7,7 +7,9 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace overlap_native {
@@ -15,6 +17,7 @@ namespace overlap_native {
 namespace {
 
 constexpr auto kBetweenAsks = std::chrono::milliseconds(30);
+constexpr size_t kPartsOfThread = 4;  // so that a core that is busy with other work holds up less
 
 size_t usable_cores() {
   cpu_set_t usable;
@@ -88,6 +91,54 @@ class Job {
   std::vector<std::thread> threads_;
 };
 
+/// Parts of one job that threads take in turns. A thread that the system starts late finds the job
+/// closed: nobody waits for it, and it touches nothing but this.
+class Parts {
+ public:
+  using Work = std::function<void(size_t, size_t)>;
+  Parts(size_t size, size_t parts, const Work& work) : size_(size), parts_(parts), work_(&work) {}
+
+  void take() {
+    for (size_t part = next_++; part < parts_; part = next_++) {
+      const size_t begin = size_ / parts_ * part + std::min(part, size_ % parts_);
+      try {
+        (*work_)(begin, begin + size_ / parts_ + (part < size_ % parts_ ? 1 : 0));
+      } catch (...) {
+        next_ = parts_;
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (!failure_) failure_ = std::current_exception();
+      }
+    }
+  }
+  void help() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (closed_) return;
+      ++inside_;
+    }
+    take();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --inside_;
+    left_.notify_all();
+  }
+  void close() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    closed_ = true;
+    left_.wait(lock, [this] { return inside_ == 0; });
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  const size_t size_, parts_;
+  const Work* const work_;
+  std::atomic<size_t> next_{0};
+  std::mutex mutex_;
+  std::condition_variable left_;
+  size_t inside_ = 0;
+  bool closed_ = false;
+  std::exception_ptr failure_;
+};
+
 }  // namespace
 
 size_t thread_count() {
@@ -113,16 +164,20 @@ void in_turns(size_t count, const std::function<void(size_t, const Stop&)>& work
 }
 
 void for_parts(size_t size, size_t grain, const std::function<void(size_t, size_t)>& work) {
-  const size_t parts =
-      std::max<size_t>(std::min(thread_count(), size / std::max<size_t>(grain, 1)), 1);
-  if (parts == 1) return work(0, size);
-  std::vector<Task> tasks;
-  for (size_t part = 0; part < parts; ++part) {
-    const size_t begin = size / parts * part + std::min(part, size % parts);
-    const size_t end = begin + size / parts + (part < size % parts ? 1 : 0);
-    tasks.emplace_back([&work, begin, end](const Stop&) { work(begin, end); });
+  const size_t most = size / std::max<size_t>(grain, 1);
+  const size_t threads = std::min(thread_count(), most);
+  if (threads <= 1) return work(0, size);
+  const auto parts =
+      std::make_shared<Parts>(size, std::min(threads * kPartsOfThread, most), work);
+  for (size_t other = 1; other < threads; ++other) {
+    try {
+      std::thread([parts] { parts->help(); }).detach();
+    } catch (const std::system_error&) {  // no more threads to be had: there is this one
+      break;
+    }
   }
-  run_tasks(tasks, [] {});
+  parts->take();
+  parts->close();
 }
 
 }  // namespace overlap_native

@@ -34,9 +34,9 @@ void run_tasks(const std::vector<Task>& tasks, const std::function<void()>& inte
 void in_turns(size_t count, const std::function<void(size_t, const Stop&)>& work,
               const std::function<void()>& interrupted);
 
-/// Calls `work(begin, end)` for parts of [0, size) that are no smaller than `grain`, on as many
-/// threads as there are cores; on the calling one where that is a single part. Blocks until all is
-/// done. For work of under 100 ms a part, which is not interrupted.
+/// Calls `work(begin, end)` for parts of [0, size) that are no smaller than `grain`, on the calling
+/// thread and as many more as there are cores. Blocks until all is done. For work of under 100 ms a
+/// part, which is not interrupted.
 void for_parts(size_t size, size_t grain, const std::function<void(size_t, size_t)>& work);
 
 }  // namespace overlap_native

@@ -61,7 +61,15 @@ void parts_cover_all_rows_once() {
     for (size_t row = begin; row < end; ++row) ++met[row];
   });
   for (const int times : met) require(times == 1, "each row is met once");
-  require(parts == overlap_native::thread_count(), "each core has its part");
+  require(parts >= overlap_native::thread_count(), "there is a part for each core");
+}
+
+void a_failure_in_a_part_comes_out() {
+  const auto fail = [](size_t, size_t) { throw std::length_error("x"); };
+  for (int i = 0; i < 1000; ++i) {
+    require(throws<std::length_error>([&] { overlap_native::for_parts(100, 1, fail); }),
+            "what a part throws comes out, and no part outlives it");
+  }
 }
 
 /// A list without an end, which an interrupt leaves unread.
@@ -101,6 +109,7 @@ int main() {
   an_interrupt_stops_all_tasks();
   a_failure_stops_the_others();
   parts_cover_all_rows_once();
+  a_failure_in_a_part_comes_out();
   an_interrupt_stops_the_reading_of_a_file();
   a_scan_that_is_stopped_reads_no_further();
   return 0;
