@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["COLLECTIVE_NAMES", "CollectiveName", "collective_codes", "is_collective"]
+__all__ = ["COLLECTIVE_NAMES", "CollectiveName", "collective_codes", "is_collective", "may_be_collectives"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +97,12 @@ def is_collective(name: str) -> bool:
 
 def collective_codes(names: Sequence[str], codes: Sequence[int]) -> list[int]:
     """Those of the codes whose names are collectives'."""
-    asked = [code for code in codes if code >= 0]
-    if not _is_marked("\n".join(names[code] for code in asked)):
-        return []
-    return [code for code in asked if is_collective(names[code])]
+    return [code for code in codes if code >= 0 and is_collective(names[code])]
+
+
+def may_be_collectives(names: Sequence[str]) -> bool:
+    """Whether any of the names could be a collective's: much sooner told than whether one is."""
+    return _is_marked("\n".join(names))
 
 
 def _is_marked(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -18,8 +18,8 @@ from overlap_lab.intervals import (
     union,
 )
 from overlap_lab.metrics.collective_groups import Members, ends_agree, groups_of, last_of_each
-from overlap_lab.metrics.collective_names import collective_codes
-from overlap_lab.metrics.context import Context
+from overlap_lab.metrics.collective_names import collective_codes, may_be_collectives
+from overlap_lab.metrics.context import Context, Window
 from overlap_lab.metrics.ops import Groups
 from overlap_lab.schema import EARLIEST_NS, LATEST_NS, LONGEST_NS, Kind
 
@@ -62,6 +62,10 @@ class Collectives:
     wait_start: Ints
     wait_end: Ints
     """When it waited for that op, without what another op of the device waited through already."""
+    others: Mapping[int, Intervals]
+    """Per device with collectives when its other ops ran."""
+    values: dict[Window | None, dict[int, tuple[Values, str]]] = field(default_factory=dict)
+    """What `collective_values` gave, by window."""
 
     @property
     def is_last(self) -> Mask:
@@ -78,6 +82,8 @@ def collectives_of(context: Context) -> Collectives | None:
 
 def _found(context: Context) -> Collectives | None:
     trace, links = context.trace, context.links
+    if not may_be_collectives(trace.names):
+        return None
     used = np.zeros(len(trace.names) + 1, np.bool_)
     name = gather(trace.name, links.op)
     used[name] = True  # the last place is that of ops without a name
@@ -109,7 +115,8 @@ def _waits_of(context: Context, op: Ints, name: Ints) -> Collectives:
         reached = np.maximum.accumulate(until[mine])[:-1]
         since[mine[1:]] = np.maximum(since[mine[1:]], reached)
     since = np.minimum(since, until)
-    return Collectives(op, device, of_device, members.start, members.end, group, last, since, until)
+    others = _others(context, op, of_device)
+    return Collectives(op, device, of_device, members.start, members.end, group, last, since, until, others)
 
 
 def collective_values(context: Context) -> dict[int, tuple[Values, str]]:
@@ -120,8 +127,13 @@ def collective_values(context: Context) -> dict[int, tuple[Values, str]]:
     found = collectives_of(context)
     if found is None:
         return {}
-    others = others_of(context, found)
-    exposed = exposed_waits(context, found, others)
+    if context.window not in found.values:
+        found.values[context.window] = _values(context, found)
+    return found.values[context.window]
+
+
+def _values(context: Context, found: Collectives) -> dict[int, tuple[Values, str]]:
+    exposed = _exposed_waits(context, found)
     inside = _inside(context, found.start, found.end)
     matched, is_last = inside & (found.group >= 0), inside & found.is_last
     start, end = clip(found.wait_start, found.wait_end, context.window)
@@ -132,7 +144,7 @@ def collective_values(context: Context) -> dict[int, tuple[Values, str]]:
         mine = found.of_device.of([device])
         values: Values = {
             "collectives/count": int(inside[mine].sum()),
-            **_time(context, found, mine, others.get(device)),
+            **_time(context, found, mine, found.others.get(device)),
             "collectives/matched": int(matched[mine].sum()),
             "collectives/last": int(is_last[mine].sum()),
             "collectives/waited": int((end - start)[mine].sum()),
@@ -157,29 +169,29 @@ def _time(context: Context, found: Collectives, mine: Ints, others: Intervals | 
     return {"collectives/time": length(whole), "collectives/exposed": length(exposed)}
 
 
-def exposed_waits(context: Context, found: Collectives, others: Mapping[int, Intervals]) -> Ints:
+def _exposed_waits(context: Context, found: Collectives) -> Ints:
     """Per collective op how long it waited inside the window with no other op of its device beside it."""
     start, end = clip(found.wait_start, found.wait_end, context.window)
     exposed = end - start
     for device, mine in found.of_device.positions.items():
-        exposed[mine] -= covered_ns(others[device], start[mine], end[mine])
+        exposed[mine] -= covered_ns(found.others[device], start[mine], end[mine])
     return exposed
 
 
 def waits_for(context: Context, found: Collectives, device: int | None) -> Ints:
     """Per collective op how long it waited for one device, or for any, with no other op beside it."""
-    exposed = exposed_waits(context, found, others_of(context, found))
+    exposed = _exposed_waits(context, found)
     if device is not None:
         exposed[found.device[found.last] != device] = 0
     return exposed
 
 
-def others_of(context: Context, found: Collectives) -> dict[int, Intervals]:
+def _others(context: Context, op: Ints, of_device: Groups) -> dict[int, Intervals]:
     """Per device with collectives when its other ops ran."""
     is_other = np.ones(context.ops.start.size, np.bool_)
-    is_other[found.op] = False
+    is_other[op] = False
     result = {}
-    for device in found.of_device.positions:
+    for device in of_device.positions:
         index = context.devices[device].index
         index = index[is_other[index]]
         result[device] = union(context.ops.start[index], context.ops.end[index])
