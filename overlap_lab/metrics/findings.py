@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from overlap_lab.metrics.blocking import threads_by_tag
 from overlap_lab.metrics.clock import Shift
@@ -12,7 +13,7 @@ from overlap_lab.metrics.drains import device_drains
 from overlap_lab.metrics.idle import device_idle
 from overlap_lab.quality import Quality
 from overlap_lab.report import Cell, Finding, Severity, Table
-from overlap_lab.schema import Fault
+from overlap_lab.schema import Cause, Fault
 from overlap_lab.units import format_ns
 
 __all__ = ["findings_of"]
@@ -23,6 +24,15 @@ _ONLY_CPU = (
     "torch.profiler records where torch has no device: capture it on a machine with a GPU"
 )
 _NOTABLE_HOST_FUNCTION_SHARE = 0.01
+_NOTABLE_IDLE_SHARE = 0.05
+"""Share of the window from which on idle time that no wait caused stands before what waits cost."""
+_BECAUSE = {
+    Cause.HOST_LATE: "the host launched late",
+    Cause.LAUNCH: "launches were on their way",
+    Cause.IN_CALL: "launch calls were busy with something else",
+    Cause.HOST_FUNCTION: "streams stood behind host functions",
+    Cause.DEPENDENCY: "queued work was not started",
+}
 _OF_A_WAIT = ("call", "reason", "terminal", "blocked")
 
 
@@ -30,7 +40,7 @@ def findings_of(
     context: Context, faults: Quality, tables: Mapping[str, Table], shifts: Mapping[int, Shift]
 ) -> tuple[Finding, ...]:
     """The verdict first, then what else deserves a look, errors before warnings before remarks."""
-    verdict = _verdict(context, tables)
+    verdict = _costliest_first(context, _verdict(context, tables))
     rest = [
         *_clocks(faults, shifts),
         *_quality(context, faults),
@@ -64,6 +74,25 @@ def _verdict(context: Context, tables: Mapping[str, Table]) -> Finding:
             evidence={"blocked_ns": blocked, "drains": 0},
         )
     return _worst(context, rows, tables["waits"])
+
+
+def _costliest_first(context: Context, verdict: Finding) -> Finding:
+    """The verdict, after the cause that cost the devices most where that is not the waits it tells of."""
+    if context.links.host.size == 0 or not context.devices:
+        return verdict
+    values = [device_idle(context, device) for device in context.devices]
+    idle = {cause: sum(int(one[f"device/idle/{cause}"] or 0) for one in values) for cause in _BECAUSE}
+    window = sum(int(one["device/window"] or 0) for one in values)
+    drained = sum(int(one[f"device/idle/{Cause.DRAIN}"] or 0) for one in values)
+    cause = max(idle, key=lambda one: idle[one])
+    if idle[cause] <= drained or idle[cause] < _NOTABLE_IDLE_SHARE * window:
+        return verdict
+    count = len(values)
+    which = f"device {next(iter(context.devices))} was" if count == 1 else f"{count} devices were"
+    each = f"{format_ns(round(idle[cause] / count))}{'' if count == 1 else ' on average'}"
+    share = f"{idle[cause] / window:.1%}".replace("%", " %")
+    said = f"{which} idle for {each} ({share} of the window) because {_BECAUSE[cause]}; {verdict.title}"
+    return replace(verdict, severity=Severity.WARNING, title=said)
 
 
 def _worst(context: Context, rows: list[dict[str, Cell]], waits: Table) -> Finding:

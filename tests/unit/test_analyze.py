@@ -143,6 +143,41 @@ def test_the_verdict_of_an_async_run_is_that_nothing_blocks() -> None:
     )
 
 
+def test_the_verdict_begins_with_a_cause_that_costs_more_than_the_waits() -> None:
+    late = analyze(
+        timeline(
+            """
+            host   1 |L..........L.SSSSS..L
+            stream 0 |.KK.........KKKKK....K
+            """
+        )
+    )
+    assert late.verdict == (
+        "device 0 was idle for 8.00 us (38.1 % of the window) because the host launched late; "
+        "hipDeviceSynchronize blocked the host once for 5.00 us and drained device 0 once (4.00 us idle)"
+    )
+    assert late.findings[0].severity == "warning"
+    assert late.findings[0].evidence["idle_ns"] == 4_000
+
+
+def test_a_cause_below_five_per_cent_of_the_window_is_not_in_the_verdict() -> None:
+    late = timeline("host 1   |L.L.SSS\nstream 0 |.K.KKK.")
+    assert analyze(late).verdict.startswith("device 0 was idle for 1.00 us (20.0 % of the window) because ")
+    long = timeline(f"host 1   |L.L.{'S' * 60}\nstream 0 |.K.{'K' * 60}.")
+    assert analyze(long).verdict.startswith("nothing blocks")
+
+
+def test_the_verdict_of_several_devices_says_what_each_has_on_average() -> None:
+    drawing = """
+        host   1           |L.....L......
+        device 1 stream 0  |.KK....KKKK..
+        host   2           |L.....L......
+        device 2 stream 0  |.KK....KKKK..
+        """
+    verdict = analyze(timeline(drawing)).verdict
+    assert verdict.startswith("2 devices were idle for 3.00 us on average (30.0 % of the window) because ")
+
+
 def test_an_empty_window_is_refused() -> None:
     with pytest.raises(UsageError, match="empty"):
         analyze(timeline(SYNCED), window=(5, 5))
