@@ -13,6 +13,7 @@ __all__ = [
     "INK",
     "MODE_COLOURS",
     "PART_COLOURS",
+    "PEER_WAIT_COLOUR",
     "VERDICT_COLOURS",
     "line_colour",
 ]
@@ -40,6 +41,8 @@ COLOURS: Final[dict[str, str]] = {
 }
 """Legend entry -> colour, in the order of the legend."""
 
+PEER_WAIT_COLOUR: Final = "#B39DDB"
+"""Busy time in which a device only waits for another."""
 PART_COLOURS: Final = {"return": "#F0B48C", "refill": "#E69F00", "launch": "#E8D53A"}
 """The parts of a drain's cost."""
 _LINES: Final = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
-from overlap_lab.plots.palette import CAUSE_COLOURS, COLOURS
+from overlap_lab.plots.palette import CAUSE_COLOURS, COLOURS, PEER_WAIT_COLOUR
 from overlap_lab.render.device_words import Devices, devices_of, span_words
 from overlap_lab.render.html_parts import bar_drawing, element, sentence, term, text
 from overlap_lab.render.numbers import Numbers
@@ -57,11 +57,13 @@ def _parts(numbers: Numbers, scope: Scope, window: int, longest_ns: int) -> Iter
     causes = idle_causes(numbers, scope)
     if not causes:
         causes = [(Cause.UNKNOWN, window - busy)]
-    parts = [("busy", busy, COLOURS["kernel"])]
-    parts += [(CAUSE_WORDS[cause], ns, CAUSE_COLOURS[cause]) for cause, ns in causes]
-    for word, ns, colour in parts:
+    waits = numbers.count("collectives/waited/exposed", scope)
+    parts = [("busy", busy, busy - waits, COLOURS["kernel"])]
+    parts += [("of it waiting in collectives", waits, waits, PEER_WAIT_COLOUR)] if waits else []
+    parts += [(CAUSE_WORDS[cause], ns, ns, CAUSE_COLOURS[cause]) for cause, ns in causes]
+    for word, ns, drawn, colour in parts:
         said = f"{word}: {format_ns(ns)}, {percent(ns, window)} of its {format_ns(window)} window"
-        yield said, _WHOLE * ns / longest_ns, colour
+        yield said, _WHOLE * drawn / longest_ns, colour
 
 
 def _others(devices: Devices, shown: list[int]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from overlap_lab.plots.palette import CAUSE_COLOURS, COLOURS
+from overlap_lab.plots.palette import CAUSE_COLOURS, COLOURS, PEER_WAIT_COLOUR
 from overlap_lab.render.cost_words import longest_words, title_of
 from overlap_lab.render.costs import Costs
 from overlap_lab.render.headline import headline
@@ -101,7 +101,8 @@ def _bar(shown: Glance, longest: int) -> str:
     causes = sorted(((cause, ns) for cause, ns in costs.by_cause.items() if ns), key=lambda pair: -pair[1])
     causes = causes or [(Cause.UNKNOWN, costs.idle_ns)]
     parts += [(CAUSE_WORDS[cause], ns, CAUSE_COLOURS[cause]) for cause, ns in causes]
-    keys = element("ul", *(_key(*part, costs) for part in parts), class_="shares")
+    first, *idle = (_key(*part, costs) for part in parts)
+    keys = element("ul", first, _waiting(shown), *idle, class_="shares")
     if costs.devices > 1:
         said = sentence(f"each device's {format_ns(round(costs.window_ns / costs.devices))} on average:")
         return device_bars(shown.report, longest) + element("div", said, class_="total") + keys
@@ -114,6 +115,13 @@ def _bar(shown: Glance, longest: int) -> str:
         for word, ns, colour in parts
     )
     return stacked_bar(boxes, total=f"{format_ns(costs.window_ns)} window") + keys
+
+
+def _waiting(shown: Glance) -> str:
+    """The busy time in which devices only wait for each other."""
+    numbers = Numbers(shown.report)
+    ns = sum(numbers.count("collectives/waited/exposed", scope) for scope in numbers.devices())
+    return _key("of it waiting in collectives", ns, PEER_WAIT_COLOUR, shown.costs) if ns else ""
 
 
 def _key(word: str, ns: int, colour: str, costs: Costs) -> str:

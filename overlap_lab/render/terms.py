@@ -25,6 +25,10 @@ CAUSE_WORDS: Final[dict[Cause, str]] = {
 TERMS: Final[dict[str, str]] = {
     "window": "From the device's first op to the end of its last; shares of time divide by it.",
     "busy": "Time with at least one op on the device; idle is the rest of the window.",
+    "of it waiting in collectives": (
+        "Busy, but with nothing else on the device than a collective that waits for the device that starts "
+        "it last."
+    ),
     "ran empty after a wait": (
         "A drain: the host waited with nothing queued behind, so the device stood idle until new work came: "
         "until the call returned, while the host prepared the next launch (refill), and for that launch."
@@ -82,6 +86,8 @@ SHOWN_AS: Final[dict[str, str]] = {
     "host blocked before the end": "host blocked",
     "the host launched late": "host late",
     "on average": "each device",
+    "counted as busy": "of it waiting in collectives",
+    "busy, but waiting": "of it waiting in collectives",
     "each device, on average": "each device",
 }
 """What the first screen calls a term where its own name would not read well there."""

@@ -130,6 +130,14 @@ def test_the_page_lists_them_and_keeps_a_kernels_name_text() -> None:
     assert "<script>alert" not in page
 
 
+def test_the_bars_name_the_waits_apart_within_busy() -> None:
+    trace = timeline(LATE)
+    page = report_page([PageSection("a", trace, analyze(trace))], title="a")
+    assert "busy: 33.0 us, 94.3 % of its 35.0 us window" in page
+    assert "of it waiting in collectives: 23.0 us, 65.7 % of its 35.0 us window" in page
+    assert page.count("of it waiting in collectives: ") == 2
+
+
 def test_the_terminal_warns_of_a_straggler() -> None:
     text = report_text(analyze(timeline(LATE)), width=200)
     assert "warning: device 2 started last in 3 of 3 collectives: 2 devices waited 46.0 us for it" in text
