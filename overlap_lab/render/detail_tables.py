@@ -8,7 +8,7 @@ from overlap_lab.render.numbers import records
 from overlap_lab.render.summary import quality_table, run_ahead_table
 from overlap_lab.report import Cell, Column, Report, Table
 
-__all__ = ["detail_tables", "waits_table"]
+__all__ = ["collectives_table", "detail_tables", "waits_table"]
 
 _PLACES = ("range", "op", "frame")
 
@@ -27,6 +27,11 @@ def detail_tables(report: Report) -> list[Table]:
         quality_table(report),
     ]
     return [table for table in found if table.rows]
+
+
+def collectives_table(report: Report) -> Table:
+    """Time in collectives and waits in them by device; without rows where there are none."""
+    return _shown(report, "collectives", "Collectives")
 
 
 def waits_table(report: Report) -> Table:

@@ -15,7 +15,7 @@ from overlap_lab.render.compare_text import (
     rests_on,
 )
 from overlap_lab.render.compare_words import attributed, headline_words, most_changed
-from overlap_lab.render.detail_tables import detail_tables, waits_table
+from overlap_lab.render.detail_tables import collectives_table, detail_tables, waits_table
 from overlap_lab.render.html_devices import MOST_THIN_BARS
 from overlap_lab.render.html_parts import definitions, element, legend, stacked_bar, table, text
 from overlap_lab.render.numbers import Numbers, cut, most_idle
@@ -129,9 +129,8 @@ def _judgement(row: tuple[Cell, ...]) -> str:
 def details(name: str, report: Report, *, is_open: bool) -> str:
     """Every table of a report, folded away unless it is the only one."""
     first = [shown for shown in (device_table(report), host_table(report)) if shown.rows]
-    tables = "".join(
-        table(shown) for shown in (*first, *detail_tables(report), waits_table(report)) if shown.rows
-    )
+    more = (*detail_tables(report), collectives_table(report), waits_table(report))
+    tables = "".join(table(shown) for shown in (*first, *more) if shown.rows)
     findings = [finding.title for finding in report.findings]
     found = "".join(element("li", text(words)) for words in cut(findings, _MOST_FINDINGS, "findings"))
     listed = element("h3", "Findings") + element("ul", found) if found else ""

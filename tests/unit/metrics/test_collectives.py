@@ -202,8 +202,25 @@ def test_the_table_has_the_numbers_of_the_measures() -> None:
 TRACES = st.builds(collective_trace, st.integers(0, 1 << 30))
 
 
-@settings(deadline=None, max_examples=60)
-@given(TRACES)
+OPS = st.tuples(
+    st.integers(0, 2), st.integers(0, 3), st.integers(0, 2), st.integers(0, 60), st.integers(-1, 20)
+)
+
+
+def scattered(ops: list[tuple[int, int, int, int, int]]) -> Trace:
+    """Ops that no machine ran: on one stream at once, without a length, some ending before they start."""
+    name, device, stream, start, length = (np.array(column) for column in zip(*ops, strict=True))
+    columns = {"name": name, "device": device, "stream": stream, "process": device // 2, "part": device // 2}
+    columns |= {
+        "start_ns": start * US,
+        "end_ns": (start + length) * US,
+        "kind": np.full(len(ops), Kind.KERNEL),
+    }
+    return Trace.from_columns(columns, names=("ncclKernel_A", "ncclKernel_B", "kernel"), source=Source())
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.one_of(TRACES, st.builds(scattered, st.lists(OPS, min_size=1, max_size=30))))
 def test_parts_are_never_more_than_the_whole(trace: Trace) -> None:
     rows = records(analyze(trace).tables["collectives"])
     for row in rows:

@@ -136,6 +136,7 @@ def test_the_bars_name_the_waits_apart_within_busy() -> None:
     assert "busy: 33.0 us, 94.3 % of its 35.0 us window" in page
     assert "of it waiting in collectives: 23.0 us, 65.7 % of its 35.0 us window" in page
     assert page.count("of it waiting in collectives: ") == 2
+    assert "Collectives" in page
 
 
 def test_the_terminal_warns_of_a_straggler() -> None:
