@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -12,16 +12,17 @@ from overlap_lab.columns import Ints, Rows
 from overlap_lab.intervals import clip
 from overlap_lab.metrics.causes import CAUSES
 from overlap_lab.metrics.context import Context
-from overlap_lab.metrics.dense import Spans, Stretch, densest_stretch
+from overlap_lab.metrics.dense import Spans, densest_stretch
 from overlap_lab.metrics.idle import first_op, idle_segments
 from overlap_lab.metrics.late import LateGaps, alike, late_gaps
 from overlap_lab.metrics.places import names_of, relative_start_ns
 from overlap_lab.metrics.tables import waits_inside
+from overlap_lab.render.cost import Cost, Costs
 from overlap_lab.render.costly_waits import CostlyWait, costly_waits
-from overlap_lab.render.idle_rules import LANDMARKS, IdleFacts, IdleRule, advice_for_idle
+from overlap_lab.render.idle_rules import LANDMARKS, IdleFacts, advice_for_idle
 from overlap_lab.render.numbers import Numbers
-from overlap_lab.render.peer_waits import PeerRule, PeerWaits, advice_for_peers, peer_waits
-from overlap_lab.render.rule_book import WaitRule, advice_for_wait
+from overlap_lab.render.peer_waits import PeerWaits, advice_for_peers, peer_waits
+from overlap_lab.render.rule_book import advice_for_wait
 from overlap_lab.report import Report
 from overlap_lab.schema import ABSENT_DEVICE, Cause
 
@@ -37,74 +38,6 @@ _STRETCH: Final = 0.02
 
 _OUTSIDE: Final = "waits outside of the window"
 _INSIDE: Final = "waits inside of other waits"
-
-Span = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What one thing costs: idle time of devices, for waits time that the host was blocked, and in
-    collectives busy time in which devices only wait for each other."""
-
-    cause: Cause | None
-    """Of the idle time; None for busy time."""
-    idle_ns: int
-    """Summed over devices; 0 for a wait after which no device stood idle."""
-    advice: WaitRule | IdleRule | PeerRule | None
-    gaps: int
-    longest_ns: int
-    """The longest gap."""
-    devices: tuple[tuple[int | None, int], ...] = ()
-    """Its device time by device, the most first."""
-    spot: Span | None = None
-    """The costliest of them on the timeline, after the trace's first record."""
-    wait: CostlyWait | None = None
-    late: LateGaps | None = None
-    """The group of gaps, where the cause is a late host; the first of several that are told as one."""
-    names: tuple[tuple[str, int], ...] = ()
-    """What the launching thread did in these gaps, by idle time, the most first."""
-    title: str = ""
-    """What it is called, where it is a part of its cause."""
-    spans: Mapping[int, Spans] = field(default_factory=dict, compare=False, repr=False)
-    """Its gaps by device, after the trace's first record."""
-    stretch: Stretch | None = None
-    """Where they lie closest on the device with most of them, where none of them is much of the cost."""
-    peers: PeerWaits | None = None
-
-    @property
-    def device_ns(self) -> int:
-        """Idle time, or busy time that is a wait for another device."""
-        return self.peers.ns if self.peers is not None else self.idle_ns
-
-
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """All costs of a trace and what they are shares of."""
-
-    found: tuple[Cost, ...]
-    idle_ns: int
-    """Of all devices together."""
-    window_ns: int
-    """Of all devices together: their device time."""
-    devices: int
-    final_ns: int = 0
-    """Blocked time of waits with no device work after them, which cost nothing."""
-    by_cause: Mapping[Cause, int] = field(default_factory=dict)
-
-    @property
-    def peers(self) -> Cost | None:
-        """The busy time in which devices only wait for each other, where that is worth a word."""
-        return next((one for one in self.found if one.peers is not None), None)
-
-    @property
-    def lost_ns(self) -> int:
-        """Idle time, and busy time in which devices only wait for each other."""
-        return self.idle_ns + (self.peers.device_ns if self.peers else 0)
-
-    @property
-    def waits_ns(self) -> int:
-        """Idle time that waits caused."""
-        return self.by_cause.get(Cause.DRAIN, 0)
 
 
 def costs_of(report: Report, context: Context | None) -> Costs:
