@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from overlap_lab.metrics.collectives import collective_values, collectives_of, waits_for
 from overlap_lab.metrics.context import Context
+from overlap_lab.metrics.idle import device_idle
 from overlap_lab.metrics.tables import table
 from overlap_lab.report import Cell, Finding, Severity, Table
-from overlap_lab.schema import ABSENT_DEVICE
+from overlap_lab.schema import ABSENT_DEVICE, Cause
 from overlap_lab.units import format_ns
 
-__all__ = ["collective_findings", "collectives_table"]
+__all__ = ["collective_findings", "collectives_table", "waits_first"]
 
 _LEAST_MATCHED: Final = 3
 _LEAST_SHARE: Final = 0.01
 """Of the time of all devices: less is not worth a word."""
+_NOTABLE_SHARE: Final = 0.05
+"""From here on waits stand in the verdict, where no cause of idle time costs more."""
 _COLUMNS: Final = {
     "count": "count",
     "time": "ns",
@@ -60,6 +64,20 @@ def collective_findings(context: Context, tables: Mapping[str, Table]) -> Iterat
     title = f"{waiting} devices waited {format_ns(waited)} for others in collectives, with no clear straggler"
     evidence: dict[str, Cell] = {"waited_ns": waited, "waiting": waiting}
     yield Finding("collective_waits", Severity.INFO, title, evidence=evidence)
+
+
+def waits_first(context: Context, verdict: Finding, found: Sequence[Finding]) -> Finding:
+    """The verdict, after the waits in collectives that are found where no cause of idle time costs more."""
+    waits = next((one for one in found if one.rule in ("straggler", "collective_waits")), None)
+    if waits is None:
+        return verdict
+    values = [device_idle(context, device) for device in context.devices]
+    most = max(sum(int(one[f"device/idle/{cause}"] or 0) for one in values) for cause in Cause)
+    window = sum(int(one["device/window"] or 0) for one in values)
+    waited = int(waits.evidence["waited_ns"] or 0)
+    if waited <= most or waited < _NOTABLE_SHARE * window:
+        return verdict
+    return replace(verdict, severity=Severity.WARNING, title=f"{waits.title}; {verdict.title}")
 
 
 def _sum(rows: list[dict[str, Cell]], name: str) -> int:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from overlap_lab.metrics.blocking import threads_by_tag
 from overlap_lab.metrics.clock import Shift
-from overlap_lab.metrics.collective_findings import collective_findings
+from overlap_lab.metrics.collective_findings import collective_findings, waits_first
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.drains import device_drains
 from overlap_lab.metrics.idle import device_idle
@@ -40,13 +40,15 @@ def findings_of(
     context: Context, faults: Quality, tables: Mapping[str, Table], shifts: Mapping[int, Shift]
 ) -> tuple[Finding, ...]:
     """The verdict first, then what else deserves a look, errors before warnings before remarks."""
+    collectives = list(collective_findings(context, tables))
     verdict = _costliest_first(context, _verdict(context, tables))
+    verdict = waits_first(context, verdict, collectives)
     rest = [
         *_clocks(faults, shifts),
         *_quality(context, faults),
         *_longest(verdict, tables["calls_by_cause"]),
         *_devices(context),
-        *collective_findings(context, tables),
+        *collectives,
         *_host(context),
     ]
     order = list(Severity)

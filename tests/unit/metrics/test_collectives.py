@@ -57,6 +57,19 @@ def test_the_straggler_is_named_with_those_who_wait_for_it() -> None:
     assert finding.scope == {"device": 1}
 
 
+def test_the_verdict_begins_with_waits_that_cost_more_than_any_idle_time() -> None:
+    drawing = """
+    host 1            |L0L........................
+    device 0 stream 0 |..N0NNNNNN0NNNNNN0NNNNN....
+    device 1 stream 0 |..K0KKN0NK0KKN0NK0KKN0N....
+    """
+    said = "device 1 started last in 3 of 3 collectives: another device waited 12.0 us for it "
+    assert analyze(timeline(drawing)).verdict.startswith(said)
+    idle = drawing.replace("N0N....", "N0N....................K0K")
+    assert not analyze(timeline(idle)).verdict.startswith(said)
+    assert "straggler" in {one.rule for one in analyze(timeline(idle)).findings}
+
+
 @pytest.mark.parametrize(
     "drawing",
     [
