@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,9 +17,10 @@ from overlap_lab.units import format_ns
 
 __all__ = [
     "Devices",
+    "OddOne",
     "devices_of",
     "each_words",
-    "odd_sentences",
+    "odd_one",
     "range_words",
     "several_words",
     "span_words",
@@ -30,8 +31,18 @@ _NOTABLE: Final = 1.25
 _DEPTH: Final = 2
 """How many times a queue is shallower than the others' before it is told."""
 _MOST_ODD: Final = 2
-_LATE: Final = "Compare the process that feeds it with the others: CPU cores, share of the data, extra work."
-_OTHER: Final = "Compare its process with the others, and begin with what it alone does."
+_LATE: Final = (
+    "Compare the process that feeds {device} with the others: CPU cores, share of the data, extra work."
+)
+_OTHER: Final = "Compare the process of {device} with the others, and begin with what it alone does."
+
+
+@dataclass(frozen=True, slots=True)
+class OddOne:
+    """A device unlike the others: what is different about it, and what to do to find out why."""
+
+    said: str
+    advice: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,27 +118,26 @@ def each_words(ns: int, window_ns: int, by_device: Sequence[tuple[int | None, in
     return f"{words}, {'all' if most == ns else 'most'} on device {number}: {format_ns(most)}"
 
 
-def odd_sentences(report: Report) -> Iterator[str]:
-    """What is different about a device that idles more than the others, and what to do about it."""
+def odd_one(report: Report) -> OddOne | None:
+    """The device that idles more than the others, the most where there are several; None where none does."""
     devices = devices_of(report)
     if not devices.odd or not devices.usual:
-        return
+        return None
     most = max(devices.odd, key=lambda device: devices.shares[device])
     causes = {str(cause): devices.of(f"device/idle/{cause}") for cause in Cause}
     found = most_unlike(causes, most, devices.usual)
     if found is None or devices.shares[most] <= max(devices.shares[device] for device in devices.usual):
-        return
+        return None
     what = f"{CAUSE_WORDS[Cause(found.name)]} {_against(found)}"
-    yield f"Device {most} stands out: {what}{_depth(devices, most)}. {_advice(found)}"
+    advice = _LATE if found.name == Cause.HOST_LATE else _OTHER
+    return OddOne(
+        f"Device {most} stands out: {what}{_depth(devices, most)}.", advice.format(device=f"device {most}")
+    )
 
 
 def _against(found: Unlike) -> str:
     others = span_words(format_ns(found.low), format_ns(found.high))
     return f"{format_ns(found.value)} ({others} on the others)"
-
-
-def _advice(found: Unlike) -> str:
-    return _LATE if found.name == Cause.HOST_LATE else _OTHER
 
 
 def _depth(devices: Devices, device: int) -> str:

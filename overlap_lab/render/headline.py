@@ -16,7 +16,7 @@ from overlap_lab.render.cost_words import (
     waited_words,
 )
 from overlap_lab.render.costs import Cost, Costs
-from overlap_lab.render.device_words import devices_of, odd_sentences, range_words, several_words
+from overlap_lab.render.device_words import OddOne, devices_of, odd_one, range_words, several_words
 from overlap_lab.render.lines import Style
 from overlap_lab.render.names import printable
 from overlap_lab.render.numbers import Numbers, blocked_split
@@ -42,6 +42,8 @@ class Headline:
     first: Cost | None
     """What to try first: the costliest thing that a rule knows."""
     style: Style
+    odd: OddOne | None = None
+    """The device that idles more than the others: why it does is the first thing to find out."""
 
 
 def headline(report: Report, costs: Costs) -> Headline:
@@ -51,15 +53,16 @@ def headline(report: Report, costs: Costs) -> Headline:
     if missing or not costs.window_ns:
         said = [printable(report.verdict), *_idle_sentences(report, numbers, costs)]
         return Headline(tuple(said), None, Style.WARNING)
+    odd = odd_one(report)
     said = [
         *_idle_sentences(report, numbers, costs),
         *_cost_sentences(costs),
-        *odd_sentences(report),
+        *([odd.said] if odd else []),
         *_wait_sentences(report, costs),
     ]
     first = next((one for one in costs.found if one.advice is not None and one.advice.is_fault), None)
     is_fault = costs.lost_ns >= _IDLE_FAULT * costs.window_ns
-    return Headline(tuple(said), first, Style.BAD if is_fault else Style.GOOD)
+    return Headline(tuple(said), first, Style.BAD if is_fault else Style.GOOD, odd)
 
 
 def _idle_sentences(report: Report, numbers: Numbers, costs: Costs) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from overlap_lab.plots.palette import CAUSE_COLOURS, COLOURS, PEER_WAIT_COLOUR
 from overlap_lab.render.cost_words import longest_words, title_of
-from overlap_lab.render.costs import Costs
+from overlap_lab.render.costs import Cost, Costs
 from overlap_lab.render.headline import headline
 from overlap_lab.render.html_costs import spot_of
 from overlap_lab.render.html_devices import device_bars, device_facts
@@ -66,9 +66,19 @@ def _card(shown: Glance, title: str, longest: int, *, alone: bool) -> str:
 
 
 def try_first(shown: Glance, words: str) -> str:
-    """What to do about the costliest thing that a rule knows, with a link to it."""
-    cost, costs = headline(shown.report, shown.costs).first, shown.costs
-    if cost is None or cost.advice is None:
+    """What to find out about the odd device, then what to do about the costliest thing that a rule knows."""
+    said = headline(shown.report, shown.costs)
+    parts = []
+    if said.odd is not None:
+        parts.append(element("p", element("b", f"{words}: "), sentence(said.odd.advice), class_="try"))
+    if said.first is not None:
+        parts.append(_try(said.first, shown, "Then" if parts else words))
+    return "".join(parts)
+
+
+def _try(cost: Cost, shown: Glance, words: str) -> str:
+    costs = shown.costs
+    if cost.advice is None:
         return ""
     spot = spot_of(cost, shown.zero_ns)
     show = f"Show its {longest_words(cost)} on the timeline"

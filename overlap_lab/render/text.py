@@ -61,14 +61,18 @@ def _table_lines(table: Table, width: int) -> Iterator[Line]:
 
 
 def _advice(report: Report, costs: Costs) -> Iterator[Line]:
-    """The costliest thing over all causes, and what to do about the first that a rule knows."""
-    first = headline(report, costs).first
+    """The costliest thing over all causes, the odd device, and what to do about both."""
+    said = headline(report, costs)
+    first = said.first
     top = costs.found[0] if costs.found and costs.found[0].device_ns else first
     if top is not None:
         yield Line(f"costliest: {cost_words(top, costs)}")
+    if said.odd is not None:
+        yield Line(printable(said.odd.said))
+        yield Line(f"try first: {said.odd.advice}")
     if first is not None and first.advice is not None:
         about = "" if first is top else f" ({cost_words(first, costs)})"
-        yield Line(f"try first: {first.advice.advice}{about}")
+        yield Line(f"{'then' if said.odd else 'try first'}: {first.advice.advice}{about}")
 
 
 def _warnings(report: Report) -> Iterator[Line]:

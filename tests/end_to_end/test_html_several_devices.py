@@ -76,3 +76,13 @@ def test_a_bar_is_as_long_as_its_window_and_parts_as_their_time(tab: Tab) -> Non
     })"""
     assert tab.value(parts) == [[1000], [1000], [1000], [500, 278, 222]]  # 9 us busy, 5 late, 4 on their way
     assert tab.complaints == []
+
+
+def test_on_a_narrow_screen_an_empty_cell_leaves_no_band_between_cost_and_advice(tab: Tab) -> None:
+    tab.size(390, 844)
+    tab.value("document.querySelector('table.act').scrollIntoView()")
+    gaps = """[...document.querySelectorAll('table.act tbody tr')].filter((row) => !row.cells[2].textContent)
+      .map((row) => row.cells[3].getBoundingClientRect().top - row.cells[1].getBoundingClientRect().bottom)"""
+    found = tab.value(gaps)
+    assert found
+    assert max(found) < 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -12,11 +13,13 @@ from overlap_lab.render.costs import costs_of
 from overlap_lab.render.device_words import (
     devices_of,
     each_words,
-    odd_sentences,
+    odd_one,
     range_words,
     several_words,
 )
 from overlap_lab.render.headline import headline
+from overlap_lab.render.html_glance import Glance, glance
+from overlap_lab.render.text import report_text
 from overlap_lab.report import Report
 from overlap_lab.trace import Trace
 from tests.timeline import timeline
@@ -54,17 +57,33 @@ def test_a_mean_names_the_device_with_the_most_only_where_it_has_more_than_the_o
 
 def test_the_device_that_stands_out_is_told_with_its_cause_and_what_to_compare() -> None:
     report, context = report_and_context(ONE_LATE)
-    [said] = odd_sentences(report)
-    assert said == (
+    odd = odd_one(report)
+    assert odd is not None
+    assert odd.said == (
         "Device 3 stands out: host late 5.00 us (0 ns on the others); "
-        "its deepest queue held 1 op (3 or more). "
-        "Compare the process that feeds it with the others: CPU cores, share of the data, extra work."
+        "its deepest queue held 1 op (3 or more)."
     )
-    assert said in headline(report, costs_of(report, context)).sentences
+    assert odd.advice.startswith("Compare the process that feeds device 3 with the others: ")
+    costs = costs_of(report, context)
+    assert odd.said in headline(report, costs).sentences
+    card = glance([Glance("one", report, costs, 0)])
+    first, then = re.findall(r'<p class="try">(.*?)</p>', card)
+    assert first.startswith("<b>Try first: </b>Compare the process that feeds device 3 ")
+    assert then.startswith("<b>Then: </b>")
+
+
+def test_the_terminal_tells_the_odd_device_before_its_tables() -> None:
+    report, context = report_and_context(ONE_LATE)
+    text = report_text(report, costs=costs_of(report, context), width=200)
+    lines = [line.partition(":")[0] for line in text.splitlines()]
+    first = lines.index("Device 3 stands out")
+    assert lines[first + 1] == "try first"
+    assert lines[first + 2] == "then"
+    assert first + 2 < next(at for at, line in enumerate(lines) if line.startswith("Devices, window"))
 
 
 def test_devices_that_are_alike_have_no_odd_one() -> None:
-    assert list(odd_sentences(report_and_context(drawn_devices(LATE, LATE, LATE))[0])) == []
+    assert odd_one(report_and_context(drawn_devices(LATE, LATE, LATE))[0]) is None
 
 
 def test_a_device_that_idles_less_than_the_others_is_named_but_has_nothing_to_try() -> None:
@@ -72,7 +91,7 @@ def test_a_device_that_idles_less_than_the_others_is_named_but_has_nothing_to_tr
     devices = devices_of(report)
     assert devices.odd == (2,)
     assert range_words(devices) == "device 2: 0.0 %, the others: 50.0 %"
-    assert list(odd_sentences(report)) == []
+    assert odd_one(report) is None
 
 
 def test_many_odd_devices_are_counted() -> None:
