@@ -598,8 +598,11 @@ def recoveries(
     Waits are given by call, end of the gap, and return. `none` stands for none.
     """
 
-def queue_entries(trace: Trace, ops: _DeviceOps) -> tuple[_Ints, _Ints]:
-    """When entries of the device's queue came, and when they ended, each sorted; a graph launch is one."""
+def queue_entries(trace: Trace, ops: _DeviceOps) -> tuple[_Ints, _Ints | None]:
+    """When entries of the device's queue came, and when they ended, each sorted; a graph launch is one.
+
+    None for the ends of a queue without graphs: they are those of the ops.
+    """
 
 def queue_peaks(trace: Trace, ops: _DeviceOps, ends: _Ints) -> tuple[int, int]:
     """The deepest queue and the most queued work; `ends` are those of the device's ops, sorted."""

@@ -29,6 +29,8 @@ class Material:
     """Launches, async copies and memsets, by index of the host call, that should own an op and do not."""
     floors: dict[tuple[int, tuple[int, int] | None], int | None]
     """Launch floor by device and window, as far as it was asked for."""
+    leads: dict[tuple[int, tuple[int, int] | None], tuple[int, list[int], list[int]]]
+    """Tenths of run-ahead by device and window, as far as they were asked for."""
     queues: dict[int, Queue]
     """Queue by device, as far as it was asked for."""
 
@@ -51,5 +53,6 @@ def material_of(trace: Trace, links: Link) -> Material:
         devices=devices,
         lost_launches=launches_without_op(trace, links),
         floors={},
+        leads={},
         queues={},
     )

@@ -18,7 +18,7 @@ from overlap_lab.link import Link
 from overlap_lab.metrics.ops import Lane, Ops
 from overlap_lab.trace import Trace
 
-__all__ = ["Queue", "queue_of", "running_total"]
+__all__ = ["Queue", "entries_of", "queue_of", "running_total"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,13 +70,19 @@ class Queue:
         return np.asarray(count * time - gather(total, count), np.int64)
 
 
+def entries_of(trace: Trace, ops: Ops, lane: Lane) -> tuple[Ints, Ints]:
+    """`entered` and `left` of a device's queue, without the rest of it."""
+    entered, left = native.queue_entries(trace, ops.lent(lane))
+    return entered, lane.ops.end if left is None else left
+
+
 def queue_of(trace: Trace, links: Link, ops: Ops, lane: Lane) -> Queue:
     """The queue of one device over the whole trace."""
     index = lane.index
     whole = index.size == ops.start.size
     start, end = (each if whole else gather(each, index) for each in (ops.start, ops.end))
     came = np.minimum(links.returns(index), start)
-    entered, left = native.queue_entries(trace, ops.lent(lane))
+    entered, left = entries_of(trace, ops, lane)
     return Queue(entered, left, (came, start, end), lane.ops.end)
 
 

@@ -18,6 +18,7 @@ from overlap_lab.metrics.drains import device_drains, drains_inside, stream_drai
 from overlap_lab.metrics.idle import device_idle, idle_segments
 from overlap_lab.metrics.overlap import overlap
 from overlap_lab.metrics.places import around_waits, lines_around_waits, names_of, relative_start_ns
+from overlap_lab.metrics.run_ahead import twice_median_lead
 from overlap_lab.metrics.waits import REASONS
 from overlap_lab.quality import Quality
 from overlap_lab.report import Cell, Coded, Column, ColumnRows, Difference, Table
@@ -205,12 +206,11 @@ def _lead_and_recovery(
     with at least the median run-ahead."""
     none: list[int | None] = [None] * keep.size
     ops = context.ops.lent(context.devices[device])
-    size, low, high = native.run_ahead(context.trace, ops, None, False, [5])
-    if size == 0 or keep.size == 0:
+    twice_median = twice_median_lead(context, device)
+    if twice_median is None or keep.size == 0:
         return none, none
     drains = context.drains[device]
     waits = called, drains.end[keep], drains.returned[keep]
-    twice_median = low[0] + (high[0] if size % 2 == 0 else low[0])
     before, recovery = native.recoveries(ops, waits, twice_median, ABSENT)
     return _known(before, ABSENT), _known(recovery, ABSENT)
 

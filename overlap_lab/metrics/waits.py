@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from overlap_lab import native
 from overlap_lab.columns import (
     Ints,
     Mask,
@@ -31,6 +30,7 @@ from overlap_lab.metrics.evidence import (
 from overlap_lab.metrics.material import Material
 from overlap_lab.metrics.ops import Groups
 from overlap_lab.metrics.opset import LONG_AGO
+from overlap_lab.metrics.queue import entries_of
 from overlap_lab.metrics.scopes import Scopes, devices_of, own_ops_of
 from overlap_lab.schema import ALWAYS_WAITS, Api, Fault, Reason
 
@@ -168,7 +168,7 @@ def _queue_full(material: Material, calls: Calls, waited: Mask) -> Mask:
         for number, mine in _launches_by_device(material, launches).items():
             slow = seem[mine]
             time = gather(trace.start_ns, gather(links.host, mine))
-            entered, left = native.queue_entries(trace, material.ops.lent(material.devices[number]))
+            entered, left = entries_of(trace, material.ops, material.devices[number])
             depth = count_until(entered, time) - count_until(left, time)
             full[mine[slow]] |= _mostly_slow(depth, slow)
     return full[calls.index]

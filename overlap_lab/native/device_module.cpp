@@ -87,6 +87,7 @@ nb::tuple entries(nb::handle trace, const Lent9& columns) {
     nb::gil_scoped_release released;
     found = queue_entries(view, ops, ask_for_signals);
   }
+  if (!found.graphs) return nb::make_tuple(taken(found.entered), nb::none());
   return nb::make_tuple(taken(found.entered), taken(found.left));
 }
 

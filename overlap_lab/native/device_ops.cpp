@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lookup.h"
+#include "number_sort.h"
 #include "ordering.h"
 #include "sized_column.h"
 #include "threads.h"
@@ -26,11 +27,21 @@ Column<int64_t> order_of(const Column<int64_t>& values, const std::function<void
 
 Column<int64_t> sorted(Column<int64_t> values, const std::function<void()>& interrupted) {
   if (std::is_sorted(values.data(), values.data() + values.size())) return values;
-  const Column<int64_t> order = order_of(values, interrupted);
-  Column<int64_t> result = sized_column<int64_t>(values.size());
-  for_parts(values.size(), kGrain, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) result[i] = values[static_cast<size_t>(order[i])];
+  const auto [low, high] = std::minmax_element(values.data(), values.data() + values.size());
+  const auto least = static_cast<uint64_t>(*low);
+  const uint64_t span = static_cast<uint64_t>(*high) - least;
+  const auto bits = 64 - static_cast<unsigned>(__builtin_clzll(span | 1));
+  Column<uint64_t> numbers;
+  numbers.adopt(std::move(values));
+  for_parts(numbers.size(), kGrain, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) numbers[i] -= least;
   });
+  sort_numbers(numbers, /*low_bit=*/0, bits, interrupted);
+  for_parts(numbers.size(), kGrain, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) numbers[i] += least;
+  });
+  Column<int64_t> result;
+  result.adopt(std::move(numbers));
   return result;
 }
 
@@ -203,17 +214,13 @@ QueueEntries queue_entries(const TraceView& trace, const DeviceOps& ops,
   Column<int64_t> came = came_of(trace, ops);
   const Entries entries(trace, ops, came);
   QueueEntries found;
-  if (entries.any()) {
+  found.graphs = entries.any();
+  if (found.graphs) {
     found.entered.append(entries.entered().data(), entries.entered().size());
     found.left.append(entries.left().data(), entries.left().size());
-    return found;
+  } else {
+    found.entered = sorted(std::move(came), interrupted);
   }
-  Column<int64_t> end = sized_column<int64_t>(ops.size);
-  for_parts(ops.size, kGrain, [&](size_t first, size_t last) {
-    for (size_t i = first; i < last; ++i) end[i] = ops.end[ops.op(i)];
-  });
-  found.entered = sorted(std::move(came), interrupted);
-  found.left = sorted(std::move(end), interrupted);
   return found;
 }
 

@@ -48,8 +48,10 @@ Tenths empty_run_ahead(const TraceView& trace, const DeviceOps& ops, size_t plac
                        const std::function<void()>& interrupted);
 
 /// When entries of the device's queue came and when they went, each sorted; a graph launch is one.
+/// Without graphs they went as the ops ended, which `left` does not say again.
 struct QueueEntries {
   Column<int64_t> entered, left;
+  bool graphs = false;
 };
 QueueEntries queue_entries(const TraceView& trace, const DeviceOps& ops,
                            const std::function<void()>& interrupted);
