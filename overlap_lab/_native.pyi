@@ -648,6 +648,13 @@ def free_calls(
     the null stream brings it in: then work that ran on past `own_end` of the call does not count.
     """
 
+def full_queue(
+    trace: Trace, host: _Rows, launches: _Rows, slow: _Flags, entered: _Ints, left: _Ints
+) -> _Rows:
+    """The slow ones of some launches, where at least two and three quarters of those at their depth of the
+    queue or deeper are slow. `entered` and `left` are the sorted times of the queue's entries.
+    """
+
 def rows_near(
     trace: Trace, kinds: int, thread_rows: _Ints, moments: tuple[_Ints, _Ints, _Ints]
 ) -> tuple[_Rows, _Rows]:

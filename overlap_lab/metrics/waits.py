@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from overlap_lab import native
 from overlap_lab.columns import (
     Ints,
     Mask,
     Rows,
-    count_until,
     gather,
     is_one_of,
     order,
@@ -164,27 +164,11 @@ def _queue_full(material: Material, calls: Calls, waited: Mask) -> Mask:
     full = np.zeros(links.host.size, np.bool_)
     if seem.any():
         launches = links.calls_of(trace, _LAUNCHES)
-        launches = launches[links.outer[launches] == launches]
+        launches = launches[gather(links.outer, launches) == launches]
         for number, mine in _launches_by_device(material, launches).items():
-            slow = seem[mine]
-            time = gather(trace.start_ns, gather(links.host, mine))
             entered, left = entries_of(trace, material.ops, material.devices[number])
-            depth = count_until(entered, time) - count_until(left, time)
-            full[mine[slow]] |= _mostly_slow(depth, slow)
+            full[native.full_queue(trace, links.host, mine, seem.view(np.uint8), entered, left)] = True
     return full[calls.index]
-
-
-def _mostly_slow(depth: Ints, slow: Mask) -> Mask:
-    """For each slow launch whether two and three quarters of those at its depth or deeper are slow."""
-    if depth.size == 0:
-        return np.zeros(0, np.bool_)
-    place = depth - depth.min()
-    size = int(place.max()) + 1
-    deeper, slower = (
-        np.cumsum(np.bincount(each, minlength=size)[::-1])[::-1] for each in (place, place[slow])
-    )
-    deeper, slower = deeper[place[slow]], slower[place[slow]]
-    return np.asarray((slower >= 2) & (4 * slower >= 3 * deeper))
 
 
 def _launches_by_device(material: Material, launches: Rows) -> dict[int, Rows]:

@@ -13,6 +13,7 @@
 #include "array_arguments.h"
 #include "enclosing.h"
 #include "free_calls.h"
+#include "full_queue.h"
 #include "trace_arguments.h"
 
 namespace nb = nanobind;
@@ -114,12 +115,30 @@ nb::tuple near_moments(nb::handle trace, uint64_t kinds, const Ints& thread_rows
   return nb::make_tuple(taken(found.row), taken(found.thread));
 }
 
+Out<int32_t> full_queue(nb::handle trace, const Rows& host, const Rows& launches,
+                        const In<uint8_t>& slow, const Ints& entered, const Ints& left) {
+  const TraceArgument view(trace);
+  if (slow.size() != host.size() || !all_within(host, 0, view.size()) ||
+      !all_within(launches, 0, host.size())) {
+    throw nb::value_error("rows or calls that there are not");
+  }
+  Column<int32_t> found;
+  {
+    nb::gil_scoped_release released;
+    found = mostly_slow(view, {host.data(), launches.data(), launches.size(), slow.data()},
+                        {entered.data(), entered.size()}, {left.data(), left.size()});
+  }
+  return taken(found);
+}
+
 }  // namespace
 
 void add_waits(nb::module_& m) {
   m.def("sorted_calls", &sorted, "trace"_a, "rules"_a, "calls"_a, "captured"_a.none());
   m.def("free_calls", &counted, "trace"_a, "host"_a, "kind"_a, "scopes"_a, "own_end"_a.none(),
         "names"_a);
+  m.def("full_queue", &full_queue, "trace"_a, "host"_a, "launches"_a, "slow"_a, "entered"_a,
+        "left"_a);
   m.def("rows_near", &near_moments, "trace"_a, "kinds"_a, "thread_rows"_a, "moments"_a);
 }
 

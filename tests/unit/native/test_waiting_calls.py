@@ -108,3 +108,33 @@ def test_rows_in_which_a_moment_begins(
         and any(one == trace.thread[at] and trace.start_ns[at] <= t <= trace.end_ns[at] for one, t in moments)
     ]
     assert list(zip(row.tolist(), its_thread.tolist(), strict=True)) == expected
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.booleans(), st.booleans()), max_size=40),
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), max_size=40),
+)
+def test_slow_launches_of_a_full_queue(
+    calls: list[tuple[int, bool, bool]], entries: list[tuple[int, int]]
+) -> None:
+    start = [at for at, _, _ in calls]
+    columns = {"kind": np.full(len(calls), Kind.API), "start_ns": start, "end_ns": start}
+    trace = Trace.from_columns(columns, names=(), source=Source()) if calls else None
+    if trace is None:
+        return
+    slow = [is_slow for _, is_slow, _ in calls]
+    launches = [call for call, (_, _, is_launch) in enumerate(calls) if is_launch]
+    entered, left = sorted(at for at, _ in entries), sorted(at + stay for at, stay in entries)
+
+    def depth(call: int) -> int:
+        time = trace.start_ns[call]
+        return sum(at <= time for at in entered) - sum(at <= time for at in left)
+
+    expected = []
+    for call in launches:
+        deeper = [slow[other] for other in launches if depth(other) >= depth(call)]
+        if slow[call] and sum(deeper) >= 2 and 4 * sum(deeper) >= 3 * len(deeper):
+            expected.append(call)
+    host = np.arange(len(calls), dtype=np.int32)
+    flags, times = np.array(slow, np.uint8), [np.array(each, np.int64) for each in (entered, left)]
+    assert native.full_queue(trace, host, np.array(launches, np.int32), flags, *times).tolist() == expected
