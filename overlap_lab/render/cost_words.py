@@ -133,7 +133,9 @@ def _most(cost: Cost, costs: Costs) -> Iterator[str]:
     """The thread and the device with the most, where there are several and one stands out."""
     threads = cost.wait.threads if cost.wait is not None else ()
     if len(threads) > 1:
-        most = f", {percent(threads[0][1], sum(ns for _, ns in threads))} on {threads[0][0]}"
+        name, longest = threads[0]
+        whole = sum(ns for _, ns in threads)
+        most = f", {percent(longest, whole)} on {name}" if longest >= _NOTABLE_SHARE * whole else ""
         yield f"on {len(threads)} threads{most}"
     if costs.devices > 1 and cost.devices:
         number, ns = cost.devices[0]

@@ -77,10 +77,14 @@ def _idle_sentences(report: Report, numbers: Numbers, costs: Costs) -> Iterator[
         share = f"{percent(costs.idle_ns, costs.window_ns)} of its {format_ns(costs.window_ns)} window"
         yield f"{name[:1].upper()}{name[1:]} stood idle for {format_ns(costs.idle_ns)}, {share}."
         return
+    if not costs.idle_ns:
+        yield f"{several_words(report)} were busy for all of their windows."
+        return
     each, window = (format_ns(round(ns / len(scopes))) for ns in (costs.idle_ns, costs.window_ns))
-    share = f"{percent(costs.idle_ns, costs.window_ns)}"
-    apart = f" ({range_words(devices)})" if (devices := devices_of(report)).shares else ""
-    yield f"{several_words(report)} stood idle for {each} of their {window} on average, {share}{apart}."
+    share = percent(costs.idle_ns, costs.window_ns)
+    apart = range_words(devices) if (devices := devices_of(report)).shares else share
+    told = apart if apart == f"{share} each" else f"{share} ({apart})"
+    yield f"{several_words(report)} stood idle for {each} of their {window} on average, {told}."
 
 
 def _cost_sentences(costs: Costs) -> Iterator[str]:

@@ -109,7 +109,8 @@ def _bar(shown: Glance, longest: int) -> str:
     busy = costs.window_ns - costs.idle_ns
     parts = [("busy", busy, COLOURS["kernel"])]
     causes = sorted(((cause, ns) for cause, ns in costs.by_cause.items() if ns), key=lambda pair: -pair[1])
-    causes = causes or [(Cause.UNKNOWN, costs.idle_ns)]
+    if not causes and costs.idle_ns:
+        causes = [(Cause.UNKNOWN, costs.idle_ns)]
     parts += [(CAUSE_WORDS[cause], ns, CAUSE_COLOURS[cause]) for cause, ns in causes]
     first, *idle = (_key(*part, costs) for part in parts)
     keys = element("ul", first, _waiting(shown), *idle, class_="shares")

@@ -22,7 +22,6 @@ __all__ = ["change_cards"]
 
 _NOTABLE: Final = 0.01
 """Of one run each a difference below 1 % of the window is no verdict."""
-_MOST_PARTS: Final = 3
 _SHOWN: Final = {"host blocked": "host blocked before the end"}
 _SMALL_PART: Final = 0.001
 """Parts of a difference below this share of the window are not named."""
@@ -94,19 +93,40 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
         yield headline_words(comparison)
     elif _doubt(comparison):
         yield f"{_doubt(comparison)}."
-    for one in comparison.explanations[:_MOST_PARTS]:
-        where = "".join(f"{key} {number}: " for key, number in one.scope.items())
+    changes = comparison.explanations
+    several = len(changes) > 1
+    for one in [_mean(changes)] if several else changes:
         if comparison.headline is None:
-            windows = f"{format_ns(one.baseline_ns)} → {format_ns(one.candidate_ns)}"
-            yield f"{where}{_speed(one)}: window {windows}."
+            windows = f"window {format_ns(one.baseline_ns)} → {format_ns(one.candidate_ns)}"
+            where = f", each of {len(changes)} devices on average" if several else ""
+            yield f"{_speed(one)}: {windows}{where}."
         gains, losses = _parts(one, -1), _parts(one, 1)
         if gains or losses:
-            yield f"{where}Gained: {gains or 'nothing'}. Lost: {losses or 'nothing'}."
-    more = len(comparison.explanations) - _MOST_PARTS
-    if more > 0:
-        yield f"{more} more devices below."
+            yield f"Gained: {gains or 'nothing'}. Lost: {losses or 'nothing'}."
+    if several:
+        yield from _most_changed(changes)
     if not comparison.explanations and comparison.headline is None:
         yield "No device was measured on both sides."
+
+
+def _mean(changes: Sequence[Explanation]) -> Explanation:
+    """What changed for each of several devices on average."""
+    count = len(changes)
+    before, after, window, busy = (
+        round(sum(getattr(one, name) for one in changes) / count)
+        for name in ("baseline_ns", "candidate_ns", "window", "busy")
+    )
+    idle = {cause: round(sum(one.idle.get(cause, 0) for one in changes) / count) for cause in Cause}
+    return Explanation({}, before, after, window, busy, idle)
+
+
+def _most_changed(changes: Sequence[Explanation]) -> Iterator[str]:
+    """The device whose idle time changed most, where its change is worth naming."""
+    most = max(changes, key=lambda one: abs(sum(one.idle.values())))
+    change = sum(most.idle.values())
+    if abs(change) > _SMALL_PART * most.baseline_ns:
+        where = ", ".join(f"{key} {number}" for key, number in most.scope.items())
+        yield f"Most on {where}: idle {signed_ns(change)}."
 
 
 def _speed(explanation: Explanation) -> str:

@@ -12,6 +12,7 @@ from overlap_lab.analyze import report_and_context
 from overlap_lab.render.html import PageSection, write_report_page
 from overlap_lab.render.json import reports_to_json
 from scripts.chromium import CHROMIUM, Tab, chromium
+from tests.end_to_end.contrast import CONTRASTS
 from tests.timeline import timeline
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine (apt install chromium)")
@@ -76,6 +77,13 @@ def test_a_bar_is_as_long_as_its_window_and_parts_as_their_time(tab: Tab) -> Non
     })"""
     assert tab.value(parts) == [[1000], [1000], [1000], [500, 278, 222]]  # 9 us busy, 5 late, 4 on their way
     assert tab.complaints == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_all_text_has_contrast(tab: Tab, dark: bool) -> None:
+    tab.size(1280, 800, dark=dark)
+    assert tab.value(CONTRASTS) == []
+    tab.size(1280, 800)
 
 
 def test_on_a_narrow_screen_an_empty_cell_leaves_no_band_between_cost_and_advice(tab: Tab) -> None:

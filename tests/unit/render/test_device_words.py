@@ -116,3 +116,16 @@ def test_a_model_is_named_where_all_devices_have_it(names: dict[str, str], said:
 def test_nothing_is_unlike_where_a_device_has_the_least_of_all() -> None:
     assert most_unlike({"late": {0: 5, 1: 6, 2: 4}}, 2, [0, 1]) is None
     assert most_unlike({"late": {0: 5}}, 0, []) is None
+
+
+def test_devices_that_never_idle_were_busy_for_their_windows() -> None:
+    report, context = report_and_context(drawn_devices(FED, FED))
+    shown = Glance("one", report, costs_of(report, context), 0)
+    assert headline(report, shown.costs).sentences[0] == "2 devices were busy for all of their windows."
+    assert ">unknown<" not in glance([shown])
+
+
+def test_devices_that_idle_alike_have_one_share() -> None:
+    report, context = report_and_context(drawn_devices(LATE, LATE))
+    said = headline(report, costs_of(report, context)).sentences[0]
+    assert said == "2 devices stood idle for 9.00 us of their 18.0 us on average, 50.0 % each."

@@ -43,3 +43,18 @@ def test_several_devices_are_told_by_what_each_has_on_average() -> None:
     assert "each device, on average" in card
     assert _values(card, "window") == ["18000", "18000", "0"]
     assert _values(card, "host late") == ["1667", "0", "-1667"]  # 5 us on one of three
+
+
+def test_the_words_are_about_each_device_on_average_and_the_one_that_changed_most() -> None:
+    card = _card(ONE_LATE, drawn_devices(FED, FED, FED)).replace("\u00a0", " ")
+    said = re.findall(r"<p[^>]*>([^<]*)</p>", card)
+    assert said[:3] == [
+        "About as fast (0 ns): window 18.0 us → 18.0 us, each of 3 devices on average.",
+        "Gained: host late -1.67 us, launch on its way -1.33 us. Lost: busy +3.00 us.",
+        "Most on device 3: idle -9.00 us.",
+    ]
+
+
+def test_of_one_device_no_other_is_named() -> None:
+    said = re.findall(r"<p[^>]*>([^<]*)</p>", _card(drawn_devices(LATE), drawn_devices(FED)))
+    assert not [words for words in said if "on average" in words or "Most on" in words]
