@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
-from overlap_lab.columns import Ints
+from overlap_lab.columns import Ints, gather, order
 
 __all__ = ["Spans", "Stretch", "densest_stretch", "no_spans"]
+
+_MOST_TRIED: Final = 20_000
+"""So many spans each begin a stretch and end one."""
 
 Spans = tuple[Ints, Ints]
 """Starts and ends of idle spans, which lie apart from each other."""
@@ -29,14 +33,19 @@ class Stretch:
 
 
 def densest_stretch(spans: Spans, length_ns: int) -> Stretch | None:
-    """The stretch of this length that holds most of the spans, the first of several; None of no spans."""
+    """The stretch of this length that holds most of the spans, the first of several; None of no spans.
+
+    Of very many spans every n-th is tried: close by, stretches hold about as much.
+    """
     start, end = spans
     if not start.size:
         return None
-    by_time = np.argsort(start, kind="stable")
-    start, end = start[by_time], end[by_time]
+    if bool((start[1:] < start[:-1]).any()):
+        by_time = order(start)
+        start, end = gather(start, by_time), gather(end, by_time)
     # The best one begins where a span begins, or ends where one ends: moved from anywhere else it gains.
-    at = np.unique(np.concatenate((start, end - length_ns)))
+    step = -(-start.size // _MOST_TRIED)
+    at = np.unique(np.concatenate((start[::step], end[::step] - length_ns)))
     inside = _idle_before(start, end, at + length_ns) - _idle_before(start, end, at)
     best = int(inside.argmax())
     return Stretch(int(at[best]), int(at[best]) + length_ns, int(inside[best]))

@@ -43,3 +43,12 @@ def test_no_other_stretch_holds_more() -> None:
         assert found is not None
         assert found.idle_ns == max(is_idle[at : at + length].sum() for at in range(300))
         assert found.idle_ns == is_idle[max(found.start_ns, 0) : found.end_ns].sum()
+
+
+def test_of_very_many_spans_the_dense_part_is_found() -> None:
+    """100,000 spans of 1 ns every 10 ns, but for 10,000 of them, which come every 2 ns."""
+    start = np.concatenate((np.arange(0, 900_000, 10), np.arange(900_000, 920_000, 2)))
+    found = densest_stretch((start, start + 1), 10_000)
+    assert found is not None
+    assert found.start_ns >= 899_990
+    assert found.idle_ns == 5_000
