@@ -48,11 +48,15 @@ class PeerWaits:
 
     @property
     def title(self) -> str:
-        if self.straggler is None:
-            who = f"{self.waiting} devices wait" if self.waiting > 1 else "a device waits"
-            return f"{who} for others in collectives"
-        who = f"{self.waiting} devices wait" if self.waiting > 1 else "another device waits"
-        return f"{who} for device {self.straggler} in collectives"
+        whom = "others" if self.straggler is None else f"device {self.straggler}"
+        return f"{self._who} for {whom} in collectives"
+
+    @property
+    def _who(self) -> str:
+        if self.waiting > 1:
+            return f"{self.waiting} devices wait"
+        known = self.by_device[0][0] if self.by_device else None
+        return "another device waits" if known is None else f"device {known} waits"
 
     @property
     def facts(self) -> str:

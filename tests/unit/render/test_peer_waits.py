@@ -63,6 +63,12 @@ def test_a_straggler_with_a_late_host_leads_to_its_host() -> None:
     assert peers.advice.name == "straggler_with_a_late_host"
 
 
+def test_the_only_device_that_waits_is_named_where_the_trace_is_there() -> None:
+    peers = PeerWaits(1, 100, waiting=1)
+    assert peers.title == "another device waits for device 1 in collectives"
+    assert replace(peers, by_device=((0, 100),)).title == "device 0 waits for device 1 in collectives"
+
+
 def test_devices_that_take_turns_are_told_without_a_name() -> None:
     costs, peers = costs_in(timeline(TURNS))
     assert cost_words(peers, costs).startswith("2 devices wait for others in collectives: ")
