@@ -35,6 +35,8 @@ _SPREAD: Final = 0.05
 """Idle time of which the longest gap is less than this share is spread: one gap shows nothing of it."""
 _STRETCH: Final = 0.02
 """Of a device's window so much is a stretch to look at."""
+_GAPS: Final = 4
+"""A stretch that has not room for so many of the longest gaps shows one gap only."""
 
 _OUTSIDE: Final = "waits outside of the window"
 _INSIDE: Final = "waits inside of other waits"
@@ -114,7 +116,8 @@ def _advised(cost: Cost, window_ns: int) -> Cost:
 
 def _spread(cost: Cost, stretch_ns: int) -> Cost:
     """With the stretch that shows it best, where it is spread over many gaps."""
-    if not stretch_ns or not cost.spans or cost.longest_ns >= _SPREAD * cost.idle_ns:
+    is_spread = cost.longest_ns < _SPREAD * cost.idle_ns and _GAPS * cost.longest_ns <= stretch_ns
+    if not is_spread or not cost.spans:
         return cost
     most = max(cost.spans, key=lambda device: int((cost.spans[device][1] - cost.spans[device][0]).sum()))
     return replace(cost, stretch=densest_stretch(cost.spans[most], stretch_ns))

@@ -351,6 +351,19 @@ def test_a_cost_of_many_short_gaps_leads_to_the_stretch_where_they_lie_closest()
     assert spot_of(late, 0) == f"#t={late.stretch.start_ns}:{late.stretch.end_ns}"
 
 
+def test_a_stretch_with_room_for_one_gap_only_is_not_shown() -> None:
+    """The host is late 29 times by 3 us; 2 % of about 300 us are 6 us."""
+    host, device = "L" + "." * 9 + "...L......" * 29, ".KKKKKKKKK" + "....KKKKKK" * 29
+    [late] = [
+        one
+        for one in _costs(timeline(f"\nhost 1   |{host}\nstream 0 |{device}\n")).found
+        if one.cause is Cause.HOST_LATE
+    ]
+    assert (late.gaps, late.idle_ns, late.longest_ns) == (29, 87_000, 3_000)
+    assert late.stretch is None
+    assert longest_words(late) == "longest gap (3.00 us)"
+
+
 def test_a_cost_of_few_gaps_leads_to_its_longest() -> None:
     [late] = [one for one in _costs(load(LOADER)).found if one.cause is Cause.HOST_LATE]
     assert late.stretch is None
