@@ -475,6 +475,9 @@ def linked_ops(
     None where calls are not in order of time, or where very many have the same id.
     """
 
+def calls_among(trace: Trace, host: _Rows, apis: int, left_out: _Flags | None) -> _Rows:
+    """The host calls, by index in `host`, of the kinds whose bits are set, but those that are left out."""
+
 def owned_ops(caller: _Rows, outer: _Rows) -> tuple[_Rows, bool]:
     """Per host call the last op of it and the calls in it, or -1; and whether any has more than one."""
 

@@ -147,10 +147,8 @@ class Link:
         wanted = code_bits(apis)
         if not wanted & self.apis:
             return np.zeros(0, np.int32)
-        mine = native.are_members(gather(trace.api, self.host), wanted)
-        if self.captured is not None and not captured:
-            mine &= ~self.captured
-        return np.flatnonzero(mine).astype(np.int32)
+        left_out = None if self.captured is None or captured else self.captured.view(np.uint8)
+        return native.calls_among(trace, self.host, wanted, left_out)
 
     def row_threads(self) -> Rows:
         """The thread number of every row of the trace; -1 for threads without host calls."""

@@ -195,7 +195,7 @@ def _proven_end(trace: Trace, links: Link, asked: Rows) -> tuple[Ints, Ints]:
     apis = code_bits((Api.DEVICE_SYNC, Api.CONTEXT_SYNC))
     if asked.size == 0 or not apis & links.apis:
         return proof, certain
-    syncs = np.flatnonzero(native.are_members(gather(trace.api, links.host), apis))
+    syncs = native.calls_among(trace, links.host, apis, None)
     sync, device, only = _covered(trace, links, syncs)
     rows, own = links.host[sync], links.place[asked]
     place = dense_codes(
@@ -222,12 +222,12 @@ def _first_return(trace: Trace, syncs: Rows, began_after: Ints, op_start: Ints) 
     return np.where(at >= 0, np.r_[returns, _NEVER][at], _NEVER)
 
 
-def _covered(trace: Trace, links: Link, syncs: Ints) -> tuple[Ints, Ints, Mask]:
+def _covered(trace: Trace, links: Link, syncs: Rows) -> tuple[Ints, Ints, Mask]:
     """Pairs (sync, device that it covers), and whether that is the sync's only device."""
     number = trace.device[links.host[syncs]].astype(np.int64)
     named = number != ABSENT_DEVICE
-    sync, device = [syncs[named]], [number[named]]
     rest = syncs[~named]
+    sync, device = [syncs[named].astype(np.int64)], [number[named]]
     thread, place = links.feeds
     fed = links.places.device[place]
     rows = links.thread_rows

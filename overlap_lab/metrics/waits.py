@@ -159,8 +159,8 @@ def _queue_full(material: Material, calls: Calls, waited: Mask) -> Mask:
     """Of the launches that seem to have waited those at depths where at least two and three quarters did."""
     trace, links = material.trace, material.links
     seem = np.zeros(links.host.size, np.bool_)
-    seem[calls.index[is_one_of(calls.api, _LAUNCHES) & waited]] = True
-    seem &= links.outer == np.arange(links.host.size)
+    slow = calls.index[is_one_of(calls.api, _LAUNCHES) & waited]
+    seem[slow[links.outer[slow] == slow]] = True
     full = np.zeros(links.host.size, np.bool_)
     if seem.any():
         launches = links.calls_of(trace, _LAUNCHES)

@@ -12,6 +12,7 @@
 
 #include "array_arguments.h"
 #include "device_ops.h"
+#include "recoveries.h"
 #include "trace_arguments.h"
 
 namespace nb = nanobind;
@@ -113,8 +114,8 @@ nb::tuple recovered(const Lent9& columns, const std::tuple<Ints, Ints, Ints>& wa
   Recoveries found;
   {
     nb::gil_scoped_release released;
-    found = recoveries(ops, called.data(), gap_end.data(), returned.data(), called.size(),
-                       twice_least, none, ask_for_signals);
+    found = recoveries(ops, {called.data(), gap_end.data(), returned.data(), called.size()},
+                       twice_least, none);
   }
   return nb::make_tuple(taken(found.before), taken(found.after));
 }

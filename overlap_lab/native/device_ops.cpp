@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
 #include <utility>
 
-#include "lookup.h"
 #include "number_sort.h"
 #include "ordering.h"
 #include "sized_column.h"
@@ -173,15 +171,31 @@ class Entries {
   std::vector<int64_t> entered_, left_;
 };
 
+/// Their calls lie apart, and are looked up once.
+Tenths run_ahead_of_returns(const TraceView& trace, const DeviceOps& ops,
+                            const std::vector<unsigned>& tenths) {
+  Column<int64_t> leads = sized_column<int64_t>(ops.size);
+  for_parts(ops.size, kGrain, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const size_t op = ops.op(i);
+      leads[i] = ops.counts(op) ? ops.start[op] - ops.returned(trace, op) : kLongAgo;
+    }
+  });
+  return tenths_of(ops.size, tenths, [&](size_t i, int64_t& lead) {
+    lead = leads[i];
+    return lead != kLongAgo;
+  });
+}
+
 }  // namespace
 
 Tenths run_ahead(const TraceView& trace, const DeviceOps& ops, bool from_return,
                  const std::vector<unsigned>& tenths) {
+  if (from_return) return run_ahead_of_returns(trace, ops, tenths);
   return tenths_of(ops.size, tenths, [&](size_t i, int64_t& lead) {
     const size_t op = ops.op(i);
-    if (!ops.counts(op)) return false;
-    lead = ops.start[op] - (from_return ? ops.returned(trace, op) : ops.enqueue[op]);
-    return true;
+    lead = ops.start[op] - ops.enqueue[op];
+    return ops.counts(op);
   });
 }
 
@@ -257,48 +271,6 @@ QueuePeaks queue_peaks(const TraceView& trace, const DeviceOps& ops, const int64
     peaks.work = std::max(peaks.work, static_cast<int64_t>(left));
   }
   return peaks;
-}
-
-Recoveries recoveries(const DeviceOps& ops, const int64_t* called, const int64_t* gap_end,
-                      const int64_t* returned, size_t count, int64_t twice_least, int64_t none,
-                      const std::function<void()>& interrupted) {
-  Column<int64_t> enqueue, start, well;
-  for (size_t i = 0; i < ops.size; ++i) {
-    const size_t op = ops.op(i);
-    if (!ops.counts(op)) continue;
-    enqueue.push(ops.enqueue[op]);
-    start.push(ops.start[op]);
-    if (2 * (ops.start[op] - ops.enqueue[op]) >= twice_least) well.push(ops.start[op]);
-  }
-  if (!rises(well.size(), [&](size_t i) { return well[i]; })) {
-    std::sort(well.data(), well.data() + well.size());
-  }
-  const auto before = [&](size_t a, size_t b) {
-    return std::tie(enqueue.data()[a], start.data()[a]) <
-           std::tie(enqueue.data()[b], start.data()[b]);
-  };
-  bool in_order = true;
-  for (size_t i = 1; i < enqueue.size() && in_order; ++i) in_order = !before(i, i - 1);
-  Column<int64_t> order;
-  if (!in_order) {
-    const auto key = [](const Column<int64_t>& values) {
-      const IntegerColumn column{reinterpret_cast<const char*>(values.data()), sizeof(int64_t),
-                                 values.size(), Width::i64};
-      return KeyColumn(column, {nullptr, values.size()}, /*descending=*/false);
-    };
-    order = ordered({key(enqueue), key(start)}, enqueue.size(), interrupted);
-  }
-  const auto at = [&](size_t i) { return in_order ? i : static_cast<size_t>(order[i]); };
-  Recoveries found{sized_column<int64_t>(count), sized_column<int64_t>(count)};
-  size_t hint = 0;
-  for (size_t i = 0; i < count; ++i) {
-    hint =
-        from_hint(hint, enqueue.size(), [&](size_t each) { return enqueue[at(each)] < called[i]; });
-    found.before[i] = hint == 0 ? none : start[at(hint - 1)] - enqueue[at(hint - 1)];
-    const int64_t* next = std::lower_bound(well.data(), well.data() + well.size(), gap_end[i]);
-    found.after[i] = next == well.data() + well.size() ? none : *next - returned[i];
-  }
-  return found;
 }
 
 IdlePieces idle_pieces(const TraceView& trace, const DeviceOps& ops, const Gaps& gaps,

@@ -64,16 +64,6 @@ struct QueuePeaks {
 QueuePeaks queue_peaks(const TraceView& trace, const DeviceOps& ops, const int64_t* ends,
                        const std::function<void()>& interrupted);
 
-/// Of the last op with a run-ahead that was enqueued before each moment its run-ahead; and how long
-/// after each return one starts whose run-ahead, doubled, is `twice_least` or more. `none` for
-/// none.
-struct Recoveries {
-  Column<int64_t> before, after;
-};
-Recoveries recoveries(const DeviceOps& ops, const int64_t* called, const int64_t* gap_end,
-                      const int64_t* returned, size_t count, int64_t twice_least, int64_t none,
-                      const std::function<void()>& interrupted);
-
 /// Gaps with the op behind each, and what is known of their causes: 0 for nothing, else a cause
 /// plus 1 for the whole gap.
 struct Gaps {

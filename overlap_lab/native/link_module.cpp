@@ -13,6 +13,7 @@
 #include "array_arguments.h"
 #include "faults.h"
 #include "linking.h"
+#include "lookup.h"
 #include "sized_column.h"
 #include "threads.h"
 #include "trace_arguments.h"
@@ -108,6 +109,22 @@ nb::object linked(nb::handle trace, const nb::dict& rules, const In<int32_t>& ho
                         nb::make_tuple(field_of(places, 0), field_of(places, 1),
                                        field_of(places, 2), field_of(places, 3)),
                         nb::make_tuple(field_of(feeds, 0), field_of(feeds, 1)), found.ids_repeat);
+}
+
+Out<int32_t> calls_among(nb::handle trace, const In<int32_t>& host, uint64_t apis,
+                         const std::optional<In<uint8_t>>& left_out) {
+  const TraceArgument view(trace);
+  need_within(host, view.size());
+  const uint8_t* without = lent(left_out, host.size());
+  Column<int32_t> found;
+  {
+    nb::gil_scoped_release released;
+    found = indexes_where<int32_t>(host.size(), [&](size_t call) {
+      return is_member(apis, view.api[static_cast<size_t>(host.data()[call])]) &&
+             (without == nullptr || without[call] == 0);
+    });
+  }
+  return taken(found);
 }
 
 nb::tuple owned(const In<int32_t>& caller, const In<int32_t>& outer) {
@@ -218,6 +235,7 @@ void add_links(nb::module_& m) {
   m.def("outer_calls", &outer, "trace"_a, "rules"_a, "host"_a, "thread"_a);
   m.def("linked_ops", &linked, "trace"_a, "rules"_a, "host"_a, "thread"_a, "captured"_a.none(),
         "op"_a);
+  m.def("calls_among", &calls_among, "trace"_a, "host"_a, "apis"_a, "left_out"_a.none());
   m.def("owned_ops", &owned, "caller"_a, "outer"_a);
   m.def("own_ops", &own, "trace"_a, "links"_a, "flags"_a, "start"_a, "end"_a, "memory"_a);
   m.def("overruns", &overran, "start"_a, "end"_a, "place"_a, "in_turn"_a, "jitter"_a, "corrupt"_a);

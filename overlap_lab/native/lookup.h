@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <stdexcept>
+#include <vector>
 
 #include "column.h"
 #include "integer_column.h"
@@ -75,6 +76,31 @@ void gather(Values<Value> values, size_t size, const Row* rows, Column<Value>& i
     if (!mine) there = false;
   });
   if (!there) throw std::out_of_range("gather: a row is out of range");
+}
+
+/// The indexes below `size` that `is_wanted` holds of, in order.
+template <class Index, class IsWanted>
+Column<Index> indexes_where(size_t size, const IsWanted& is_wanted) {
+  constexpr size_t kBlock = 1 << 15;  // what is found in one stays in the second-level cache
+  const size_t blocks = (size + kBlock - 1) / kBlock;
+  std::vector<std::vector<Index>> found(blocks);
+  for_parts(blocks, 4, [&](size_t first, size_t last) {
+    std::vector<Index> mine(kBlock + 1);  // one more: what is not wanted is overwritten
+    for (size_t block = first; block < last; ++block) {
+      Index* next = mine.data();
+      for (size_t index = block * kBlock; index < std::min((block + 1) * kBlock, size); ++index) {
+        *next = static_cast<Index>(index);
+        next += is_wanted(index) ? 1 : 0;
+      }
+      found[block].assign(mine.data(), next);
+    }
+  });
+  size_t count = 0;
+  for (const std::vector<Index>& each : found) count += each.size();
+  Column<Index> all;
+  all.hold(std::max<size_t>(count, 1));
+  for (const std::vector<Index>& each : found) all.append(each.data(), each.size());
+  return all;
 }
 
 /// The rows whose value is a member, in order.

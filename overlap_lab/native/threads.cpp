@@ -167,8 +167,7 @@ void for_parts(size_t size, size_t grain, const std::function<void(size_t, size_
   const size_t most = size / std::max<size_t>(grain, 1);
   const size_t threads = std::min(thread_count(), most);
   if (threads <= 1) return work(0, size);
-  const auto parts =
-      std::make_shared<Parts>(size, std::min(threads * kPartsOfThread, most), work);
+  const auto parts = std::make_shared<Parts>(size, std::min(threads * kPartsOfThread, most), work);
   for (size_t other = 1; other < threads; ++other) {
     try {
       std::thread([parts] { parts->help(); }).detach();
