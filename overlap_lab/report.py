@@ -125,7 +125,12 @@ class ColumnRows(Sequence["Row"]):
 
     def columns(self) -> list[list[Cell]]:
         """The cells by column."""
-        return [column[:].tolist() for column in self._columns]
+        return [self.column(at) for at in range(len(self._columns))]
+
+    def column(self, at: int) -> list[Cell]:
+        """The cells of one column."""
+        cells: list[Cell] = self._columns[at][:].tolist()
+        return cells
 
     def __len__(self) -> int:
         return int(self._columns[0].size)

@@ -12,7 +12,7 @@ from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.drains import device_drains
 from overlap_lab.metrics.idle import device_idle
 from overlap_lab.quality import Quality
-from overlap_lab.report import Cell, Finding, Severity, Table
+from overlap_lab.report import Cell, ColumnRows, Finding, Severity, Table
 from overlap_lab.schema import Cause, Fault
 from overlap_lab.units import format_ns
 
@@ -135,9 +135,14 @@ def _worst(context: Context, rows: list[dict[str, Cell]], waits: Table) -> Findi
 def _final_part(waits: Table, worst: Mapping[str, Cell]) -> str:
     """How much of these waits came after the last device work, where that is some but not all."""
     names = [column.name for column in waits.columns]
-    call, reason, last, blocked = (names.index(name) for name in _OF_A_WAIT)
-    mine = [row for row in waits.rows if row[call] == worst["call"] and row[reason] == worst["reason"]]
-    final = [int(row[blocked] or 0) for row in mine if row[last]]
+    at, rows = [names.index(name) for name in _OF_A_WAIT], waits.rows
+    if isinstance(rows, ColumnRows):
+        columns = [rows.column(place) for place in at]
+    else:
+        columns = [[row[place] for row in rows] for place in at]
+    wanted = worst["call"], worst["reason"]
+    mine = [(last, ns) for call, reason, last, ns in zip(*columns, strict=True) if (call, reason) == wanted]
+    final = [int(ns or 0) for last, ns in mine if last]
     if not final or len(final) == len(mine):
         return ""
     return f" ({format_ns(sum(final))} of it in {len(final)} final wait{'s' if len(final) > 1 else ''})"

@@ -34,14 +34,14 @@ from overlap_lab.schema import (
 
 __all__ = ["calls_table", "tables_of", "waits_inside"]
 
-_Places = Sequence[Sequence[str | None]]
+_Places = Sequence[npt.NDArray[np.object_]]
 """For each wait the range, the framework op and the Python frame around it."""
 
 
 def tables_of(context: Context, faults: Quality) -> dict[str, Table]:
     """Every table but `steps`; times count from the trace's first moment unless the name says absolute."""
     ranges, framework_ops = (around_waits(context, kind) for kind in (Kind.RANGE, Kind.CPU_OP))
-    places = (ranges, framework_ops, lines_around_waits(context))
+    places = tuple(map(_cells, (ranges, framework_ops, lines_around_waits(context))))
     waits = _waits_table(context, places)
     return {
         "waits": waits,
@@ -69,8 +69,11 @@ def _cells(values: Sequence[Cell]) -> npt.NDArray[np.object_]:
     return np.array(values, object)
 
 
-def _known(values: Ints, absent: int) -> list[int | None]:
-    return [None if value == absent else value for value in values.tolist()]
+def _known(values: Ints, absent: int) -> npt.NDArray[np.object_]:
+    """The values, None for those that are absent."""
+    cells = values.astype(object)
+    cells[values == absent] = None
+    return cells
 
 
 def _waits_table(context: Context, places: _Places) -> Table:
@@ -86,19 +89,19 @@ def _waits_table(context: Context, places: _Places) -> Table:
         waits.start[keep] - zero,
         waits.end[keep] - zero,
         waits.start[keep],
-        _cells(_known(trace.process[rows].astype(np.int64), ABSENT_PROCESS)),
-        _cells(_known(trace.thread[rows], ABSENT)),
+        _known(trace.process[rows].astype(np.int64), ABSENT_PROCESS),
+        _known(trace.thread[rows], ABSENT),
         _cells(names_of(trace, rows)),
         np.array([str(reason) for reason in REASONS], object)[waits.reason[keep]],
         waits.explicit[keep],
         (end - start)[keep],
         (bound - start)[keep],
         (end - bound)[keep],
-        _cells(_known(device[keep], ABSENT_DEVICE)),
+        _known(device[keep], ABSENT_DEVICE),
         drained[keep],
         terminal[keep],
         idle[keep],
-        *(_cells([names[at] for at in keep.tolist()]) for names in places),
+        *(names[keep] for names in places),
     )
     columns = (
         "start:ns end:ns start_absolute:ns process:id thread:id call:text reason:text explicit:text "
@@ -163,9 +166,10 @@ def _columns(table: Table) -> list[list[Cell]]:
 
 def _numbered(columns: list[list[Cell]]) -> tuple[list[tuple[Cell, ...]], Ints]:
     """Distinct rows as they come, and the number of each row among them."""
-    index: dict[tuple[Cell, ...], int] = {}
-    code = [index.setdefault(key, len(index)) for key in zip(*columns, strict=True)]
-    return list(index), np.array(code, np.int64)
+    keys = list(dict.fromkeys(zip(*columns, strict=True)))
+    number = {key: place for place, key in enumerate(keys)}
+    rows = zip(*columns, strict=True)
+    return keys, np.fromiter(map(number.__getitem__, rows), np.int64, len(columns[0]))
 
 
 def _drains_table(context: Context, places: _Places) -> Table:
@@ -186,7 +190,7 @@ def _drains_table(context: Context, places: _Places) -> Table:
             (drains.enqueued - drains.returned)[keep].tolist(),
             (drains.end - drains.enqueued)[keep].tolist(),
             names_of(context.trace, call),
-            *([names[at] for at in wait.tolist()] for names in places),
+            *(names[wait].tolist() for names in places),
             lead,
             recovery,
         ]
@@ -212,7 +216,7 @@ def _lead_and_recovery(
     drains = context.drains[device]
     waits = called, drains.end[keep], drains.returned[keep]
     before, recovery = native.recoveries(ops, waits, twice_median, ABSENT)
-    return _known(before, ABSENT), _known(recovery, ABSENT)
+    return _known(before, ABSENT).tolist(), _known(recovery, ABSENT).tolist()
 
 
 def _idle_table(context: Context) -> Table:
@@ -321,8 +325,8 @@ def _threads_table(context: Context) -> Table:
         made = made[calls_inside(context, np.arange(made.size, dtype=np.int32))]
     calls = np.bincount(made, minlength=max(sample.size, 1))
     columns: list[Sequence[Cell]] = [
-        _known(trace.process[sample].astype(np.int64), ABSENT_PROCESS),
-        _known(trace.thread[sample], ABSENT),
+        _known(trace.process[sample].astype(np.int64), ABSENT_PROCESS).tolist(),
+        _known(trace.thread[sample], ABSENT).tolist(),
         calls[thread].tolist(),
         *(values[tag][thread].tolist() for tag in tags),
     ]
