@@ -192,6 +192,9 @@ def alike_codes(
     Codes are from -1 to below their column's count, which is not checked.
     """
 
+def kept_bytes(size: int) -> npt.NDArray[np.uint8]:
+    """Memory for a column that is written once and kept; what it holds is anything."""
+
 def scatter(
     into: _Column,
     values: list[_Column],

@@ -10,7 +10,7 @@ import numpy as np
 
 from overlap_lab.errors import BrokenTrace
 from overlap_lab.loaders.coded_numbers import CodedNumbers
-from overlap_lab.native import block_order, distinct_numbers, scatter, take, time_order, times_fit
+from overlap_lab.native import block_order, distinct_numbers, kept_bytes, scatter, take, time_order, times_fit
 from overlap_lab.schema import ABSENT, COLUMNS, EARLIEST_NS, LATEST_NS, LONGEST_NS, Fault, Kind
 from overlap_lab.trace import DEFAULTS, Column, Source, Trace, constant, possible_times
 
@@ -218,7 +218,7 @@ def _scattered(name: str, blocks: list[Block], place: Column) -> Column:
     value = _only(blocks[0])
     if value is not None and all(_only(block) == value for block in blocks):
         return constant(value, place.size, COLUMNS[name])
-    whole = np.empty(place.size, COLUMNS[name])
+    whole = kept_bytes(place.size * COLUMNS[name].itemsize).view(COLUMNS[name])
     values = [block.values if isinstance(block, CodedNumbers) else block for block in blocks]
     codes = [block.codes if isinstance(block, CodedNumbers) else None for block in blocks]
     scatter(whole, values, codes, place)

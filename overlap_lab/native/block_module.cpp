@@ -12,6 +12,7 @@
 #include "array_arguments.h"
 #include "block_order.h"
 #include "block_rows.h"
+#include "sized_column.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -79,6 +80,11 @@ void scatter_blocks(const nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu
   scatter(blocks, places.data(), into.data(), width);
 }
 
+Out<uint8_t> kept_bytes(size_t size) {
+  Column<uint8_t> bytes = sized_column<uint8_t>(size, Use::kept);
+  return taken(bytes);
+}
+
 nb::tuple coded_numbers(const AnyArray& array) {
   const IntegerColumn column = integers_of(array);
   CodedColumn found;
@@ -136,6 +142,7 @@ void add_blocks(nb::module_& m) {
   m.def("alike_codes", &alike_codes, "columns"_a, "counts"_a);
   m.def("block_order", &ordered_blocks, "start_ns"_a, "end_ns"_a);
   m.def("scatter", &scatter_blocks, "into"_a, "values"_a, "codes"_a, "places"_a);
+  m.def("kept_bytes", &kept_bytes, "size"_a);
   m.def("coded_numbers", &coded_numbers, "column"_a);
   m.def("distinct_numbers", &distinct_numbers, "column"_a);
   m.def("times_fit", &are_times, "start_ns"_a, "end_ns"_a, "earliest"_a, "latest"_a, "longest"_a);

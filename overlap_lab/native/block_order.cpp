@@ -53,10 +53,10 @@ class Merge {
   }
 
   void merge(const std::function<void()>& interrupted) {
-    found_.order = sized_column<uint32_t>(size_);
-    found_.place = sized_column<uint32_t>(size_);
-    found_.start_ns = sized_column<int64_t>(size_);
-    found_.end_ns = sized_column<int64_t>(size_);
+    found_.order = sized_column<uint32_t>(size_, Use::kept);
+    found_.place = sized_column<uint32_t>(size_, Use::kept);
+    found_.start_ns = sized_column<int64_t>(size_, Use::kept);
+    found_.end_ns = sized_column<int64_t>(size_, Use::kept);
     find_edges();
     const size_t slices = edges_.size() - 1, count = std::min(thread_count(), slices);
     std::vector<Task> tasks;
@@ -74,7 +74,7 @@ class Merge {
  private:
   /// The keys of a block, sorted.
   void make_keys(size_t at, unsigned bits, const std::function<void()>& interrupted) {
-    keys_[at] = sized_column<uint64_t>(blocks_[at].size);
+    keys_[at] = sized_column<uint64_t>(blocks_[at].size, Use::kept);
     uint64_t* key = keys_[at].data();
     const int64_t* start = blocks_[at].start_ns;
     for_parts(blocks_[at].size, kGrain, [=](size_t begin, size_t end) {

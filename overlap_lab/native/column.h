@@ -36,18 +36,18 @@ class Column {
   ~Column() { give_back(block_); }
 
   void push(Value value) {
-    if (size_ == capacity_) reserve(capacity_ < 512 ? 1024 : capacity_ * 2, /*grows=*/true);
+    if (size_ == capacity_) reserve(capacity_ < 512 ? 1024 : capacity_ * 2, Use::grows);
     values_[size_++] = value;
   }
   void append(const Value* values, size_t count) {
     if (count == 0) return;
-    if (size_ + count > capacity_) reserve((size_ + count) * 2, /*grows=*/true);
+    if (size_ + count > capacity_) reserve((size_ + count) * 2, Use::grows);
     std::memcpy(values_ + size_, values, count * sizeof(Value));
     size_ += count;
   }
   /// Room for so many values: not less, and not more where that saves memory.
-  void reserve(size_t capacity, bool grows = false) {
-    resize(block_, capacity * sizeof(Value), grows);
+  void reserve(size_t capacity, Use use = Use::sized) {
+    resize(block_, capacity * sizeof(Value), use);
     values_ = static_cast<Value*>(block_.memory);
     capacity_ = capacity;
   }
@@ -58,7 +58,7 @@ class Column {
   void set_size(size_t size) { size_ = size; }
   /// Claim `size` values, the new ones to be written through `data()`.
   void grow(size_t size) {
-    if (size > capacity_) reserve(size * 2, /*grows=*/true);
+    if (size > capacity_) reserve(size * 2, Use::grows);
     size_ = size;
   }
   void clear() { size_ = 0; }

@@ -78,16 +78,16 @@ Block reallocated(const Block& block, size_t bytes) {
 
 }  // namespace
 
-void resize(Block& block, size_t bytes, bool grows) {
+void resize(Block& block, size_t bytes, Use use) {
   const size_t page = page_size(), whole = (bytes + page - 1) / page * page;
   if (block.mapped) {
     block = remapped(block, whole);
-  } else if (kMaps && grows && bytes >= kMappedFrom) {
+  } else if (kMaps && use == Use::grows && bytes >= kMappedFrom) {
     block = moved(block, mapped(whole));
   } else {
     block = reallocated(block, bytes);
   }
-  prefer_large_pages(block);
+  if (use != Use::kept) prefer_large_pages(block);
 }
 
 void give_back(const Block& block) noexcept {

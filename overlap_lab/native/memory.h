@@ -12,9 +12,17 @@ struct Block {
   bool mapped = false;
 };
 
+/// What becomes of a block. Large pages are asked for but where it is kept: there a virtual machine
+/// whose host has taken back what it freed waits for them longer than for the work on them.
+enum class Use {
+  sized,  // it has its size
+  grows,  // it may well be given more later
+  kept,   // it has its size, is written once and outlives the work
+};
+
 /// Gives the block so many bytes, at least one; what it holds stays, as far as there is room.
-/// `grows`: it may well be given more later. Throws std::bad_alloc, and the block is as it was.
-void resize(Block& block, size_t bytes, bool grows);
+/// Throws std::bad_alloc, and the block is as it was.
+void resize(Block& block, size_t bytes, Use use);
 
 void give_back(const Block& block) noexcept;
 

@@ -91,7 +91,7 @@ Out<int32_t> depths(In<uint8_t> kind, In<int32_t> process, In<int64_t> thread, I
     throw std::invalid_argument("nesting_depth: columns differ in length");
   }
   Column<int32_t> depth;
-  depth.reserve(size + 1);
+  depth.reserve(size + 1, Use::kept);
   depth.set_size(size);
   {
     nb::gil_scoped_release released;

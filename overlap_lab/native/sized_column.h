@@ -9,9 +9,9 @@ namespace overlap_native {
 
 /// Its values are not set.
 template <class Value>
-Column<Value> sized_column(size_t size) {
+Column<Value> sized_column(size_t size, Use use = Use::sized) {
   Column<Value> column;
-  column.hold(std::max<size_t>(size, 1));  // an array of nothing still wants an address
+  column.reserve(std::max<size_t>(size, 1), use);  // an array of nothing still wants an address
   column.set_size(size);
   return column;
 }
