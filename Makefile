@@ -37,7 +37,7 @@ test: test-cpp $(VENV)/.test
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m 'not alone'
 	$(BIN)/python -m pytest -q -m alone
 
-test-cpp: $(VENV)/.tools
+test-cpp: $(VENV)/.tools | build
 	@echo "== C++ tests"
 	@$(BIN)/cmake -S . -B build/ctest -G Ninja -DHIP_EXT_BINDING=OFF -DHIP_EXT_TARGET=host -DOVERLAP_LAB_WERROR=ON \
 	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja >build/ctest.log 2>&1 || { cat build/ctest.log; exit 1; }
@@ -75,7 +75,7 @@ docs: $(VENV)/.docs
 check-amd: build/amd/.rocm | $(VENV)/.tools
 	@$(BIN)/python -m scripts.check_amd --cmake
 
-fuzz: $(VENV)/.tools
+fuzz: $(VENV)/.tools | build
 	@command -v "$(CLANGXX)" >/dev/null || \
 	  { echo "make: fuzzing needs clang++ and its runtime (Debian: clang and libclang-rt-14-dev), or CLANGXX=/path/to/clang++"; exit 2; }
 	@$(BIN)/cmake -S . -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER="$(CLANGXX)" -DHIP_EXT_BINDING=OFF -DHIP_EXT_TESTS=OFF \
@@ -86,7 +86,7 @@ fuzz: $(VENV)/.tools
 
 sanitize: sanitize-cpp sanitize-readers
 
-sanitize-cpp: $(VENV)/.tools
+sanitize-cpp: $(VENV)/.tools | build
 	@set -e; for kind in thread address; do \
 	  echo "== $$kind sanitizer"; \
 	  $(BIN)/cmake -S . -B build/sanitize-$$kind -G Ninja -DHIP_EXT_BINDING=OFF -DHIP_EXT_TARGET=host \
@@ -98,7 +98,7 @@ sanitize-cpp: $(VENV)/.tools
 
 # The tests of the readers, with the core that they call built under both sanitizers. Leaks are left
 # out: Python has its own.
-sanitize-readers: $(VENV)/.test
+sanitize-readers: $(VENV)/.test | build
 	@echo "== the readers' tests under the address and undefined-behaviour sanitizers"
 	@$(BIN)/cmake -S . -B build/sanitize-readers -G Ninja -DHIP_EXT_TESTS=OFF -DHIP_EXT_SANITIZE=address,undefined \
 	    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPython_EXECUTABLE=$(abspath $(BIN))/python \
@@ -108,7 +108,7 @@ sanitize-readers: $(VENV)/.test
 	    python -m pytest -q -n $(JOBS) $(READERS_TESTS)
 
 # Of all builds of a source file in that folder together.
-coverage-native: $(VENV)/.test
+coverage-native: $(VENV)/.test | build
 	@$(BIN)/cmake -S . -B build/coverage -G Ninja -DHIP_EXT_TARGET=host -DOVERLAP_LAB_COVERAGE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	    -DPython_EXECUTABLE=$(abspath $(BIN))/python \
 	    -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja >build/coverage.log 2>&1 || { cat build/coverage.log; exit 1; }
@@ -132,6 +132,10 @@ $(VENV)/.venv:
 	@$(PYTHON) -m venv $(VENV)
 	@mkdir -p build
 	@touch $@
+
+# Where somebody removed it but not the environment.
+build:
+	@mkdir -p $@
 
 $(VENV)/.tools: $(VENV)/.venv
 	@echo "== installing build tools"
