@@ -8,7 +8,7 @@ belongs to the n-th of another where as many ran there, and their ends agree.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from overlap_lab.columns import Ints, Mask, dense_codes, distinct, order
 __all__ = ["Members", "ends_agree", "groups_of", "last_of_each"]
 
 _NONE: Final = -1
+_MOST_NAMES: Final = 10_000
+"""Of more kernels than any program has no streams with another count of ops are matched."""
+_MOST_LEADERS: Final = 64
+"""So many groups of devices of which no two have as many ops of a name are found."""
+_SIDES: Final[tuple[Literal["left", "right"], ...]] = ("left", "right")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +36,7 @@ class Members:
     start: Ints
     end: Ints
 
-    def where(self, chosen: Ints) -> Members:
+    def where(self, chosen: Ints | slice) -> Members:
         columns = (self.name, self.member, self.stream, self.start, self.end)
         return Members(*(column[chosen] for column in columns))
 
@@ -52,13 +57,24 @@ class _Lanes:
         """The place of each op in its lane."""
         return np.arange(self.of_op.size) - self.first[self.of_op]
 
+    def part(self, begin: int, end: int) -> tuple[_Lanes, slice]:
+        """Some lanes that follow each other by themselves, and where their ops are."""
+        ops = slice(int(self.first[begin]), int(self.first[end - 1] + self.count[end - 1]))
+        lanes = _Lanes(
+            ops=self.ops.where(ops),
+            of_op=self.of_op[ops] - begin,
+            name=self.name[begin:end],
+            member=self.member[begin:end],
+            first=self.first[begin:end] - ops.start,
+            count=self.count[begin:end],
+        )
+        return lanes, ops
+
 
 def groups_of(ops: Members) -> Ints:
     """The number of the collective that each op took part in, -1 where no other op is known to have."""
     lanes, by_lane = _lanes_of(ops)
-    group = _in_step(lanes)
-    for loose_only in (False, True):
-        group = _with_nearest_ends(lanes, group, loose_only=loose_only)
+    group = _with_nearest_ends(lanes, _in_step(lanes))
     alone = (np.bincount(group[group >= 0], minlength=group.size + 1) == 1)[group]
     result = np.empty(group.size, np.int64)
     result[by_lane] = np.where(alone, _NONE, group)
@@ -122,23 +138,38 @@ def _in_step(lanes: _Lanes) -> Ints:
     return np.where(whole[cluster[lanes.of_op]], group, _NONE)
 
 
-def _with_nearest_ends(lanes: _Lanes, group: Ints, *, loose_only: bool) -> Ints:
-    """The groups with lanes that are in none: each op joins the group whose end is nearest and agrees.
-
-    Where a name has no group, or `loose_only`, the longest of those lanes is one group for each op.
-    """
-    in_group = np.bincount(lanes.of_op, weights=group >= 0, minlength=lanes.count.size) > 0
+def _with_nearest_ends(lanes: _Lanes, group: Ints) -> Ints:
+    """The groups with lanes that are in none, name by name."""
     group = group.copy()
-    for name in np.unique(lanes.name[~in_group]).tolist():
-        loose = np.flatnonzero((lanes.name == name) & ~in_group)
-        known = np.flatnonzero((lanes.ops.name == name) & (group >= 0))
-        if loose_only or not known.size:
-            longest, loose = loose[-1], loose[:-1]  # lanes of a name are in order of their counts
-            known = np.flatnonzero(lanes.of_op == longest)
-            group[known] = known
-        if loose.size:
-            _join(lanes, group, np.flatnonzero(np.isin(lanes.of_op, loose)), known)
+    names = np.unique(lanes.name[_loose(lanes, group)])[:_MOST_NAMES]
+    for begin, end in zip(*(np.searchsorted(lanes.name, names, side) for side in _SIDES), strict=True):
+        part, ops = lanes.part(begin, end)
+        mine = np.where(group[ops] >= 0, group[ops] - ops.start, _NONE)
+        _join_loose(part, mine)
+        group[ops] = np.where(mine >= 0, mine + ops.start, _NONE)
     return group
+
+
+def _join_loose(lanes: _Lanes, group: Ints) -> None:
+    """Put ops of lanes of one name that are in no group into those that there are, by their ends.
+
+    The longest of the lanes that are left then is one group for each op, which others join; and so on.
+    """
+    known = np.flatnonzero(group >= 0)
+    if known.size:
+        _join(lanes, group, np.flatnonzero(np.isin(lanes.of_op, _loose(lanes, group))), known)
+    for _ in range(_MOST_LEADERS):
+        loose = _loose(lanes, group)
+        if loose.size < 2:
+            return
+        leader = np.flatnonzero(lanes.of_op == loose[-1])  # lanes of a name are in order of their counts
+        group[leader] = leader
+        _join(lanes, group, np.flatnonzero(np.isin(lanes.of_op, loose[:-1])), leader)
+
+
+def _loose(lanes: _Lanes, group: Ints) -> Ints:
+    """The lanes of which no op is in a group."""
+    return np.flatnonzero(np.bincount(lanes.of_op, weights=group >= 0, minlength=lanes.count.size) == 0)
 
 
 def _join(lanes: _Lanes, group: Ints, free: Ints, known: Ints) -> None:

@@ -118,14 +118,19 @@ def grouped(ops: list[Op]) -> dict[int, int]:
             if len(cluster) > 1 and len({lane[0].device for lane in cluster}) == len(cluster):
                 for lane in cluster:
                     group |= {op.number: leader.number for op, leader in zip(lane, cluster[0], strict=True)}
-        for loose_only in (False, True):
-            join(alike, group, loose_only=loose_only)
+        join(alike, group, loose_only=False)
+        while any(is_loose(lane, group) for lane in alike):
+            join(alike, group, loose_only=True)
     sizes = Counter(group.values())
     return {op: number for op, number in group.items() if sizes[number] > 1}
 
 
+def is_loose(lane: list[Op], group: dict[int, int]) -> bool:
+    return not any(op.number in group for op in lane)
+
+
 def join(lanes: list[list[Op]], group: dict[int, int], *, loose_only: bool) -> None:
-    loose = [lane for lane in lanes if not any(op.number in group for op in lane)]
+    loose = [lane for lane in lanes if is_loose(lane, group)]
     known = [op for lane in lanes for op in lane if op.number in group]
     if loose and (loose_only or not known):
         known = loose.pop()
@@ -151,14 +156,16 @@ def join(lanes: list[list[Op]], group: dict[int, int], *, loose_only: bool) -> N
 
 def collective_trace(seed: int) -> Trace:
     """Some ranks with collectives that end together, other work beside them, and now and then a lost record,
-    a rank with another clock, or two groups of ranks."""
+    a rank with another clock, or several groups of ranks."""
     chance = random.Random(seed)
     devices = chance.randint(1, 5)
-    halves = chance.random() < 0.2
+    groups = chance.random()
     offsets = [chance.choice([0] * 9 + [100_000]) for _ in range(devices)]
     late = chance.choice([*range(devices), -1])
     rows: list[tuple[int, int, int, int, int]] = []
-    for part in (range(0, devices, 2), range(1, devices, 2)) if halves else (range(devices),):
+    halves = [range(0, devices, 2), range(1, devices, 2)]
+    pairs = [range(first, min(first + 2, devices)) for first in range(0, devices, 2)]
+    for part in halves if groups < 0.2 else pairs if groups < 0.3 else [range(devices)]:
         at = chance.randint(0, 100)
         for _ in range(chance.randint(1, 8)):
             name, length = chance.randint(0, 1), chance.randint(1, 40)

@@ -183,6 +183,22 @@ def test_two_pairs_of_devices_do_not_wait_for_each_other() -> None:
     assert [us(report, "waited", d) for d in range(4)] == [2, 0, 3 + 1, 0]
 
 
+def test_pairs_of_devices_whose_captures_began_one_after_the_other_are_all_matched() -> None:
+    """Four pairs, and no two streams of a pair with as many ops."""
+    rows = [
+        (device, 100 * at + 20 * pair + (6 if device % 2 == 0 else 12), 100 * at + 20 * pair + 15)
+        for pair in range(4)
+        for device in (2 * pair, 2 * pair + 1)
+        for at in range(device % 2, 10)
+    ]
+    device, start, end = (np.array(column) for column in zip(*rows, strict=True))
+    columns = {"kind": np.full(len(rows), Kind.KERNEL), "name": np.zeros(len(rows)), "device": device}
+    columns |= {"stream": np.zeros(len(rows)), "start_ns": start * US, "end_ns": end * US, "process": device}
+    report = analyze(Trace.from_columns(columns, names=("ncclDevKernel_AllReduce",), source=Source()))
+    assert [report.value("collectives/matched", device=d) for d in range(8)] == [9] * 8
+    assert [us(report, "waited", d) for d in range(8)] == [9 * 6, 0] * 4
+
+
 def test_a_window_clips_time_and_waits() -> None:
     report = analyze(timeline(STRAGGLER), window=(4 * US, 14 * US))
     assert us(report, "time", 0) == 6 + 2
