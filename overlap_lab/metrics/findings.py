@@ -12,8 +12,8 @@ from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.drains import device_drains
 from overlap_lab.metrics.idle import device_idle
 from overlap_lab.quality import Quality
-from overlap_lab.report import Cell, ColumnRows, Finding, Severity, Table
-from overlap_lab.schema import Cause, Fault
+from overlap_lab.report import Cell, ColumnRows, Finding, Scope, Severity, Table
+from overlap_lab.schema import ABSENT_DEVICE, Cause, Fault
 from overlap_lab.units import format_ns
 
 __all__ = ["findings_of"]
@@ -90,7 +90,7 @@ def _costliest_first(context: Context, verdict: Finding) -> Finding:
     if idle[cause] <= drained or idle[cause] < _NOTABLE_IDLE_SHARE * window:
         return verdict
     count = len(values)
-    which = f"device {next(iter(context.devices))} was" if count == 1 else f"{count} devices were"
+    which = f"{_name_of(next(iter(context.devices)))} was" if count == 1 else f"{count} devices were"
     each = f"{format_ns(round(idle[cause] / count))}{'' if count == 1 else ' on average'}"
     share = f"{idle[cause] / window:.1%}".replace("%", " %")
     said = f"{which} idle for {each} ({share} of the window) because {_BECAUSE[cause]}; {verdict.title}"
@@ -107,7 +107,7 @@ def _worst(context: Context, rows: list[dict[str, Cell]], waits: Table) -> Findi
     title = f"{worst['call']} blocked the host {_times(count)} for {format_ns(blocked)}"
     title += _final_part(waits, worst)
     if drains:
-        which = f"device {next(iter(context.devices))}" if len(context.devices) == 1 else "devices"
+        which = _name_of(next(iter(context.devices))) if len(context.devices) == 1 else "devices"
         apart = "" if drains == 1 else ","  # "device 4 6 times" misleads
         every = sum(int(row["drains"] or 0) for row in rows)
         of_all = f" of {every} drains" if every > drains else ""
@@ -206,8 +206,8 @@ def _devices(context: Context) -> Iterator[Finding]:
         idle = device_idle(context, device)
         waited = int(idle["device/idle/host_function"] or 0)
         if waited > _NOTABLE_HOST_FUNCTION_SHARE * int(idle["device/window"] or 0):
-            title = f"device {device} was idle for {format_ns(waited)} behind host functions"
-            yield Finding("host_function_idle", Severity.INFO, title, {"device": device}, {"idle_ns": waited})
+            title = f"{_name_of(device)} was idle for {format_ns(waited)} behind host functions"
+            yield Finding("host_function_idle", Severity.INFO, title, _scope_of(device), {"idle_ns": waited})
         late = int(idle["device/idle/host_late"] or 0)
         drains = device_drains(context, device)
         if (
@@ -215,8 +215,16 @@ def _devices(context: Context) -> Iterator[Finding]:
             and late > max(int(drains["drain/idle"] or 0), 0)
             and 10 * late > int(idle["device/window"] or 0)
         ):
-            title = f"device {device} was idle for {format_ns(late)} because the host launched late"
-            yield Finding("host_late", Severity.WARNING, title, {"device": device}, {"idle_ns": late})
+            title = f"{_name_of(device)} was idle for {format_ns(late)} because the host launched late"
+            yield Finding("host_late", Severity.WARNING, title, _scope_of(device), {"idle_ns": late})
+
+
+def _name_of(device: int) -> str:
+    return "the device" if device == ABSENT_DEVICE else f"device {device}"
+
+
+def _scope_of(device: int) -> Scope:
+    return {} if device == ABSENT_DEVICE else {"device": device}
 
 
 def _host(context: Context) -> Iterator[Finding]:
@@ -237,11 +245,12 @@ def _clocks(faults: Quality, shifts: Mapping[int, Shift]) -> Iterator[Finding]:
         wanted = f"at least {format_ns(shift.low)}"
         if shift.high is not None and shift.consistent:
             wanted = f"{format_ns(shift.low)} to {format_ns(shift.high)}"
-        title = f"{inverted} operations start before their launch: device {device}'s clock is {wanted} early"
+        clock = f"{_name_of(device)}'s clock is {wanted} early"
+        title = f"{inverted} operations start before their launch: {clock}"
         if not shift.consistent:
             title += ", yet a wait proves less: no single shift restores the order, so causes are unknown"
         evidence: dict[str, Cell] = {"count": inverted, "low_ns": shift.low, "high_ns": shift.high}
-        yield Finding("inverted_clocks", Severity.ERROR, title, {"device": device}, evidence)
+        yield Finding("inverted_clocks", Severity.ERROR, title, _scope_of(device), evidence)
 
 
 def _quality(context: Context, faults: Quality) -> Iterator[Finding]:

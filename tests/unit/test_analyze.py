@@ -12,7 +12,7 @@ from overlap_lab.errors import UsageError
 from overlap_lab.metrics.catalog import COLLECTIVE_TAGS, DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, STREAM_TAGS
 from overlap_lab.render.numbers import records
 from overlap_lab.render.verdict import device_lines
-from overlap_lab.schema import ABSENT, Api, Kind
+from overlap_lab.schema import ABSENT, ABSENT_DEVICE, Api, Kind
 from overlap_lab.trace import Source, Trace
 from tests.timeline import timeline
 from tests.unit.compare.stepped import steps_of
@@ -176,6 +176,25 @@ def test_the_verdict_of_several_devices_says_what_each_has_on_average() -> None:
         """
     verdict = analyze(timeline(drawing)).verdict
     assert verdict.startswith("2 devices were idle for 3.00 us on average (30.0 % of the window) because ")
+
+
+@pytest.mark.parametrize(
+    ("drawing", "said"),
+    [
+        (
+            "host 1   |L1.....L2.....\nstream 0 |..K1.....K2KKK",
+            "the device was idle for 3.00 us (25.0 % ",
+        ),
+        ("host 1   |L1SSSSSL2.....\nstream 0 |..K1KK...K2KKK", "drained the device "),
+    ],
+    ids=["late", "drained"],
+)
+def test_a_device_without_a_number_has_none_in_the_findings(drawing: str, said: str) -> None:
+    trace = timeline(drawing)
+    trace = trace.replace(device=np.full(len(trace), ABSENT_DEVICE, np.int16))
+    report = analyze(trace)
+    assert said in report.verdict
+    assert not [one for one in report.findings if str(-ABSENT_DEVICE) in one.title or one.scope]
 
 
 def test_an_empty_window_is_refused() -> None:
