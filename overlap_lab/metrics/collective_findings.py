@@ -50,18 +50,21 @@ def collective_findings(context: Context, tables: Mapping[str, Table]) -> Iterat
     rows = [dict(zip(("device", *_COLUMNS), row, strict=True)) for row in tables["collectives"].rows]
     if not rows:
         return
+    if not _sum(rows, "count"):
+        return  # none in the window
     ran, exposed, waited = (_sum(rows, name) for name in ("time", "exposed", "waited_exposed"))
     title = f"collectives ran for {format_ns(ran)}{_on(rows)}, {format_ns(exposed)} of it with no other op"
     yield Finding("collectives", Severity.INFO, title, evidence={"time_ns": ran, "exposed_ns": exposed})
     windows = (context.window_of(device) for device in context.devices)
-    if waited < _LEAST_SHARE * sum(last - first for first, last in windows):
+    if not waited or waited < _LEAST_SHARE * sum(last - first for first, last in windows):
         return
     found = _straggler(rows, waited)
     if found is not None:
         yield _of_straggler(context, found)
         return
     waiting = _waiting_for(context, None)
-    title = f"{waiting} devices waited {format_ns(waited)} for others in collectives, with no clear straggler"
+    who = f"{waiting} devices" if waiting > 1 else "one device"
+    title = f"{who} waited {format_ns(waited)} for others in collectives, with no clear straggler"
     evidence: dict[str, Cell] = {"waited_ns": waited, "waiting": waiting}
     yield Finding("collective_waits", Severity.INFO, title, evidence=evidence)
 

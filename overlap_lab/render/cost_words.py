@@ -167,6 +167,8 @@ def share_words(cost: Cost, costs: Costs) -> str:
         if cost.peers is not None:
             return f"{each}, {percent(ns, costs.window_ns - costs.idle_ns)} of their busy time"
         return f"{each}, {percent(ns, costs.idle_ns)} of their idle"
+    if cost.peers is not None:
+        return f"{percent(ns, costs.window_ns)} of the window, counted as busy"
     return f"{percent(ns, costs.window_ns)} of the window, {percent(ns, costs.idle_ns)} of idle"
 
 

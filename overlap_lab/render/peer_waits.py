@@ -56,7 +56,9 @@ class PeerWaits:
         if self.waiting > 1:
             return f"{self.waiting} devices wait"
         known = self.by_device[0][0] if self.by_device else None
-        return "another device waits" if known is None else f"device {known} waits"
+        if known is None:
+            return "one device waits" if self.straggler is None else "another device waits"
+        return f"device {known} waits"
 
     @property
     def facts(self) -> str:

@@ -90,6 +90,24 @@ def test_no_straggler_is_named_where_none_is_clear(drawing: str) -> None:
     assert {"collectives", "collective_waits"} <= rules
 
 
+@pytest.mark.parametrize("instants", ["N0", "N0.........N0"], ids=["no window", "no length"])
+def test_collectives_in_which_nobody_waits_have_no_word_of_waits(instants: str) -> None:
+    trace = timeline(f"device 0 stream 0 |{instants}\ndevice 1 stream 0 |{instants}")
+    report = analyze(trace.replace(end_ns=trace.start_ns))
+    assert [one.rule for one in report.findings[1:]] == ["collectives"]
+
+
+def test_one_device_that_waits_is_told_as_one() -> None:
+    report = analyze(timeline("device 0 stream 0 |N0NNNN\ndevice 1 stream 0 |..N0NN"))
+    [waits] = [one for one in report.findings if one.rule == "collective_waits"]
+    assert waits.title.startswith("one device waited 2.00 us for others in collectives, ")
+
+
+def test_a_window_without_collectives_says_nothing_of_them() -> None:
+    report = analyze(timeline(STRAGGLER), window=(40 * US, 48 * US))
+    assert {one.rule for one in report.findings} & {"collectives", "collective_waits", "straggler"} == set()
+
+
 def test_small_waits_are_not_worth_a_word() -> None:
     trace = timeline(
         f"""

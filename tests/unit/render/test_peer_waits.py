@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from overlap_lab.analyze import analyze, report_and_context
+from overlap_lab.render.cost_words import share_words, title_of
 from overlap_lab.render.costs import Cost, Costs, costs_of
 from overlap_lab.render.headline import cost_words, headline
 from overlap_lab.render.html import PageSection, report_page
@@ -67,6 +68,20 @@ def test_the_only_device_that_waits_is_named_where_the_trace_is_there() -> None:
     peers = PeerWaits(1, 100, waiting=1)
     assert peers.title == "another device waits for device 1 in collectives"
     assert replace(peers, by_device=((0, 100),)).title == "device 0 waits for device 1 in collectives"
+
+
+def test_ranks_whose_files_number_one_device_share_its_busy_time() -> None:
+    """Two processes that each see their device as number 0."""
+    trace = timeline(
+        """
+        part 0 process 1 device 0 stream 0 |N0NNNN.N0NNNN
+        part 1 process 2 device 0 stream 0 |...N0N....N0N
+        """
+    )
+    costs, peers = costs_in(trace)
+    assert title_of(peers) == "device 0 waits for others in collectives"
+    assert share_words(peers, costs) == "46.2 % of the window, counted as busy"
+    assert replace(peers.peers, by_device=()).title == "one device waits for others in collectives"
 
 
 def test_devices_that_take_turns_are_told_without_a_name() -> None:
