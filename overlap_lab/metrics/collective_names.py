@@ -20,7 +20,7 @@ class CollectiveName:
     """Kernels of one library that talk to other devices."""
 
     pattern: str
-    """Of the function's own name, from its start."""
+    """Of the function's own name, from its start; what repeats has a limit, so that no name takes long."""
     source: str
     """Who names kernels so."""
 
@@ -33,7 +33,7 @@ COLLECTIVE_NAMES: Final = (
         "ncclDevKernel_Generic, _Generic_1 in src/device/common.h",
     ),
     CollectiveName(
-        r"nccl(?:AllReduce|AllGather|ReduceScatter|Broadcast|Reduce|SendRecv)\w*Kernel",
+        r"nccl(?:AllReduce|AllGather|ReduceScatter|Broadcast|Reduce|SendRecv)\w{0,99}Kernel",
         "NCCL 2.3 to 2.7: src/collectives/device (ncclAllReduceRingLLKernel_sum_f32)",
     ),
     CollectiveName(r"[rR]cclKernel\w*", "RCCL before it followed NCCL: RcclKernelBroadcast"),
@@ -48,19 +48,19 @@ COLLECTIVE_NAMES: Final = (
         "QuickReduce: vLLM and SGLang csrc/quickreduce, AITER csrc/include/quick_all_reduce.cuh",
     ),
     CollectiveName(
-        r"(?:lowPrecision)?(?:[oO]ne|[tT]wo)[sS]hotAll[rR]educe\w*Kernel",
+        r"(?:lowPrecision)?(?:[oO]ne|[tT]wo)[sS]hotAll[rR]educe\w{0,99}Kernel",
         "TensorRT-LLM cpp/tensorrt_llm/kernels/customAllReduceKernels.cu, PyTorch c10d intra_node_comm.cu",
     ),
     CollectiveName(
-        r"(?:moe\w*_)?allreduce_fusion_kernel_(?:one|two)shot\w*",
+        r"(?:moe\w{0,99}_)?allreduce_fusion_kernel_(?:one|two)shot\w*",
         "TensorRT-LLM communicationKernels and FlashInfer trtllm_allreduce_fusion.cuh",
     ),
     CollectiveName(
-        r"(?:multimem_)?(?:(?:one|two)_shot_)?all_(?:reduce|gather)(?:_\w+)?_kernel",
+        r"(?:multimem_)?(?:(?:one|two)_shot_)?all_(?:reduce|gather)(?:_\w{1,99})?_kernel",
         "PyTorch torch/csrc/distributed/c10d/symm_mem/CUDASymmetricMemoryOps.cu, Triton kernels of SGLang",
     ),
     CollectiveName(
-        r"deep_ep::\w+::(?:dispatch|combine|notify_dispatch|cached_notify_\w+|barrier)\b",
+        r"deep_ep::\w{1,99}::(?:dispatch|combine|notify_dispatch|cached_notify_\w{1,99}|barrier)\b",
         "DeepEP csrc/kernels: deep_ep::intranode, internode, internode_ll",
     ),
 )
@@ -81,9 +81,10 @@ _START: Final = r"(?:(?<![A-Za-z_0-9])|(?<=_Z\d)|(?<=_Z\d\d)|(?<=[A-Za-z_]\d)|(?
 _EVERY: Final = re.compile(f"{_START}(?:{'|'.join(one.pattern for one in COLLECTIVE_NAMES)})")
 _ARGUMENTS: Final = re.compile(r"(?<=\w)[<(]")
 """Where the arguments of a template or call start, which can name another kernel's types."""
+_HEAD: Final = 1 << 14
+"""So much of a name is looked at; the longest of a library's own have some hundred characters before it."""
 
 
-@lru_cache(maxsize=4096)
 def is_collective(name: str) -> bool:
     """Whether a kernel of this name talks to other devices.
 
@@ -92,7 +93,12 @@ def is_collective(name: str) -> bool:
     >>> is_collective("void at::native::reduce_kernel<512, 1, float>()")
     False
     """
-    return _is_marked(name) and _EVERY.search(_ARGUMENTS.split(name, maxsplit=1)[0]) is not None
+    return _matches(name[:_HEAD])
+
+
+@lru_cache(maxsize=4096)
+def _matches(head: str) -> bool:
+    return _is_marked(head) and _EVERY.search(_ARGUMENTS.split(head, maxsplit=1)[0]) is not None
 
 
 def collective_codes(names: Sequence[str], codes: Sequence[int]) -> list[int]:

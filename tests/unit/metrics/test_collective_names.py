@@ -70,6 +70,19 @@ def test_every_pattern_is_needed_by_a_name_and_says_where_it_is_from(one: object
     assert getattr(one, "source", "")
 
 
+@pytest.mark.parametrize("word", ["moe1", "1all_reduce_x", "1ncclAllReduce", "1oneShotAllReduce", "ccl"])
+def test_a_name_of_ten_megabytes_is_soon_judged(word: str) -> None:
+    """Where a repeat in a pattern had no limit, this could take hours."""
+    name = "cross_device " + word * (10_000_000 // len(word))
+    assert not is_collective(name)
+    assert is_collective(f"{SPOKEN[0]} {name}")
+
+
+def test_no_repeat_in_a_pattern_is_without_a_limit_but_at_its_end() -> None:
+    for one in COLLECTIVE_NAMES:
+        assert not re.search(r"[*+](?!$)", one.pattern), one.pattern
+
+
 def test_codes_without_a_name_are_none() -> None:
     assert collective_codes(("kernel", SPOKEN[0]), [-1, 0, 1]) == [1]
     assert collective_codes(("kernel",), [-1, 0]) == []
