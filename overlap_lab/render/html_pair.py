@@ -45,12 +45,8 @@ def _card(heading: str, comparison: Comparison, sides: Sequence[Glance]) -> str:
     told = element("div", *words, rests, then, class_="words")
     numbers = element("div", _table(sides, blocked), class_="numbers") if sides else ""
     title = element("h2", "B against A" if sides else sentence(heading))
-    names = (
-        element("div", element("b", side), sentence(f" {one.title}"))
-        for side, one in zip("AB", sides, strict=False)
-    )
-    legend = element("div", *names, class_="sides") if sides else ""
-    return element("section", title, legend, told, numbers, class_=f"card {_judgement(comparison)}".rstrip())
+    kind = f"card {_judgement(comparison)}".rstrip()
+    return element("section", title, _legend(sides), told, numbers, class_=kind)
 
 
 def _legend(sides: Sequence[Glance]) -> str:
