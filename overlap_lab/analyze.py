@@ -49,6 +49,8 @@ _ONE_CLOCK = (
     "quality/",
 )
 """Measures of the host alone or of a device alone: no clock shift changes them."""
+_OF_SEVERAL_CLOCKS = "collectives/"
+"""What the clock of any device changes, also of the others."""
 _NEEDS_FEEDING = ("drain/", "overlap/", "host/", "run_ahead", "launch/")
 _NEEDS_HOST = (*_NEEDS_FEEDING, *(f"device/idle/{cause}" for cause in Cause))
 
@@ -128,6 +130,7 @@ def _with_bounds(
     result = []
     for measured, (one, other) in zip(measurements, bounds, strict=True):
         touched = measured.scope.get("device", next(iter(shifts))) in shifts
+        touched |= measured.tag.startswith(_OF_SEVERAL_CLOCKS)
         if touched and not _one_clock(measured.tag) and None not in (one.value, other.value):
             values = sorted(value for value in (one.value, other.value) if value is not None)
             result.append(replace(measured, low=values[0], high=values[-1]))

@@ -134,6 +134,25 @@ def test_another_clock_gives_no_waits_and_says_so() -> None:
         assert us(report, "time", device) == 12
 
 
+def test_a_clock_that_is_early_bounds_the_waits_of_all_devices() -> None:
+    """Device 0 starts 2 us before its launch: device 1 came by as much less late, each of three times."""
+    report = analyze(
+        timeline(
+            """
+            host 1                      |....L1L2L3.............................
+            process 2 host 2            |L4L5L6.................................
+            device 0 stream 0           |..N1NNNNNNNNNN.N2NNNNNNNNN.N3NNNNNNNN..
+            process 2 device 1 stream 0 |.......N4NNNNN.......N5NNN......N6NNN..
+            """
+        )
+    )
+    waited = report.measurement("collectives/waited", device=0)
+    awaited = report.measurement("collectives/awaited", device=1)
+    for one in (waited, awaited):
+        assert (one.value, one.low, one.high) == (16 * US, 10 * US, 10 * US)
+    assert report.measurement("collectives/time", device=1).low is None
+
+
 def test_the_ranks_of_two_files_on_one_clock_are_matched() -> None:
     report = analyze(
         timeline(
