@@ -32,9 +32,9 @@ _DEPTH: Final = 2
 """How many times a queue is shallower than the others' before it is told."""
 _MOST_ODD: Final = 2
 _LATE: Final = (
-    "Compare the process that feeds {device} with the others: CPU cores, share of the data, extra work."
+    "Compare the process that feeds {device} with the {others}: CPU cores, share of the data, extra work."
 )
-_OTHER: Final = "Compare the process of {device} with the others, and begin with what it alone does."
+_OTHER: Final = "Compare the process of {device} with the {others}, and begin with what it alone does."
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +128,17 @@ def odd_one(report: Report) -> OddOne | None:
     found = most_unlike(causes, most, devices.usual)
     if found is None or devices.shares[most] <= max(devices.shares[device] for device in devices.usual):
         return None
-    what = f"{CAUSE_WORDS[Cause(found.name)]} {_against(found)}"
-    advice = _LATE if found.name == Cause.HOST_LATE else _OTHER
-    return OddOne(
-        f"Device {most} stands out: {what}{_depth(devices, most)}.", advice.format(device=f"device {most}")
+    others = "others" if len(devices.usual) > 1 else "other"
+    what = f"{CAUSE_WORDS[Cause(found.name)]} {_against(found, others)}"
+    advice = (_LATE if found.name == Cause.HOST_LATE else _OTHER).format(
+        device=f"device {most}", others=others
     )
+    return OddOne(f"Device {most} stands out: {what}{_depth(devices, most)}.", advice)
 
 
-def _against(found: Unlike) -> str:
-    others = span_words(format_ns(found.low), format_ns(found.high))
-    return f"{format_ns(found.value)} ({others} on the others)"
+def _against(found: Unlike, others: str) -> str:
+    theirs = span_words(format_ns(found.low), format_ns(found.high))
+    return f"{format_ns(found.value)} ({theirs} on the {others})"
 
 
 def _depth(devices: Devices, device: int) -> str:

@@ -166,7 +166,7 @@ def test_several_devices_are_told_by_what_each_has_on_average_and_where_the_most
     idle = "6.00 us of their 16.0 us on average, 37.5 % (device 1: 50.0 %, the other: 25.0 %)"
     assert said[0] == f"2 devices stood idle for {idle}."
     assert said[1].endswith(": 6.00 us of each device's 16.0 us (37.5 %), most on device 1: 8.00 us.")
-    assert said[2].startswith("Device 1 stands out: ran empty after a wait 8.00 us (4.00 us on the others).")
+    assert said[2].startswith("Device 1 stands out: ran empty after a wait 8.00 us (4.00 us on the other).")
     assert said[3] == "These waits blocked 2 host threads for 10.0 us in all before the end."
 
 
