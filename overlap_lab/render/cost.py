@@ -67,6 +67,13 @@ class Costs:
     final_ns: int = 0
     """Blocked time of waits with no device work after them, which cost nothing."""
     by_cause: Mapping[Cause, int] = field(default_factory=dict)
+    regaining: Mapping[Cause, int] = field(default_factory=dict)
+    """Of it what lies where the host was regaining the lead that waits had taken from it."""
+
+    @property
+    def regaining_ns(self) -> int:
+        """Idle time before late launches while the host regained its lead: what waits may cost besides."""
+        return sum(self.regaining.values())
 
     @property
     def peers(self) -> Cost | None:

@@ -9,13 +9,14 @@ from typing import Final
 import numpy as np
 
 from overlap_lab.columns import Ints, Rows
-from overlap_lab.intervals import clip
+from overlap_lab.intervals import Intervals, clip, shared_length, union
 from overlap_lab.metrics.causes import CAUSES
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.dense import Spans, densest_stretch
 from overlap_lab.metrics.idle import first_op, idle_segments
 from overlap_lab.metrics.late import LateGaps, alike, late_gaps
 from overlap_lab.metrics.places import names_of, relative_start_ns
+from overlap_lab.metrics.recovery import recoveries, recovery_idle
 from overlap_lab.metrics.tables import waits_inside
 from overlap_lab.render.cost import Cost, Costs
 from overlap_lab.render.costly_waits import CostlyWait, costly_waits
@@ -58,7 +59,8 @@ def costs_of(report: Report, context: Context | None) -> Costs:
     are_known = any(by_cause.values())  # without host records nobody knows them
     others = _with_context(context) if context is not None and are_known else _bare(by_cause)
     stretch_ns = round(_STRETCH * window / max(len(scopes), 1))
-    told = [_spread(_advised(cost, window), stretch_ns) for cost in others]
+    regaining = _recoveries(context) if context is not None else {}
+    told = [_spread(_advised(cost, window, regaining), stretch_ns) for cost in others]
     found = sorted(
         (
             *(_of_wait(one) for one in waits if one.waits or one.idle_ns),
@@ -69,7 +71,7 @@ def costs_of(report: Report, context: Context | None) -> Costs:
         key=lambda one: (-one.device_ns, -(one.wait.before_the_end_ns if one.wait else 0), one.cause or ""),
     )
     idle = sum(numbers.count("device/idle", scope) for scope in scopes)
-    return Costs(tuple(found), idle, window, len(scopes), final_ns, by_cause)
+    return Costs(tuple(found), idle, window, len(scopes), final_ns, by_cause, _regaining(context))
 
 
 def _of_peers(peers: PeerWaits | None) -> Iterator[Cost]:
@@ -100,7 +102,22 @@ def _of_wait(wait: CostlyWait) -> Cost:
     )
 
 
-def _advised(cost: Cost, window_ns: int) -> Cost:
+def _recoveries(context: Context) -> dict[int, Intervals]:
+    """When the host was regaining its lead on each device, after the trace's first record."""
+    zero = relative_start_ns(context)
+    found = ((device, recoveries(context, device)) for device in context.devices)
+    return {device: (start - zero, end - zero) for device, (start, end) in found}
+
+
+def _regaining(context: Context | None) -> dict[Cause, int]:
+    """Idle time in these recoveries by cause, over all devices."""
+    if context is None:
+        return {}
+    found = [recovery_idle(context, device) for device in context.devices]
+    return {cause: ns for cause in Cause if (ns := sum(one.get(cause, 0) for one in found))}
+
+
+def _advised(cost: Cost, window_ns: int, regaining: Mapping[int, Intervals]) -> Cost:
     late = cost.late
     if cost.cause is None or (late is None and cost.cause is Cause.HOST_LATE):
         return cost  # what the host did is not known
@@ -110,8 +127,14 @@ def _advised(cost: Cost, window_ns: int) -> Cost:
         around=late.around if late else (),
         is_long=bool(late and late.is_long),
         line=late.line if late else None,
+        follows_waits=2 * _shared(cost.spans, regaining) >= cost.idle_ns,
     )
     return replace(cost, advice=advice_for_idle(facts))
+
+
+def _shared(spans: Mapping[int, Spans], regaining: Mapping[int, Intervals]) -> int:
+    """How much of the idle spans lies where the host was regaining its lead."""
+    return sum(shared_length(union(*mine), regaining[device]) for device, mine in spans.items())
 
 
 def _spread(cost: Cost, stretch_ns: int) -> Cost:

@@ -17,10 +17,12 @@ from overlap_lab.render.cost_words import (
 )
 from overlap_lab.render.costs import Cost, Costs
 from overlap_lab.render.device_words import OddOne, devices_of, odd_one, range_words, several_words
+from overlap_lab.render.idle_rules import IdleRule
 from overlap_lab.render.lines import Style
 from overlap_lab.render.names import printable
 from overlap_lab.render.numbers import Numbers, blocked_split
 from overlap_lab.render.summary import device_name
+from overlap_lab.render.terms import CAUSE_WORDS
 from overlap_lab.render.values import percent
 from overlap_lab.report import Report
 from overlap_lab.schema import Cause
@@ -32,6 +34,10 @@ _IDLE_FAULT: Final = 0.05
 """Share of the window, idle or waiting for other devices, from which on a report is red."""
 _FEW: Final = 0.25
 """Waits are "only" so much where they cost less than this part of the costliest thing."""
+_ALSO: Final = 0.1
+"""What waits may cost besides is told from this part of what they cost at once on,"""
+_SEEN: Final = 0.002
+"""and from this share of the window on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +66,18 @@ def headline(report: Report, costs: Costs) -> Headline:
         *([odd.said] if odd else []),
         *_wait_sentences(report, costs),
     ]
-    first = next((one for one in costs.found if one.advice is not None and one.advice.is_fault), None)
+    first = _first(costs)
     is_fault = costs.lost_ns >= _IDLE_FAULT * costs.window_ns
     return Headline(tuple(said), first, Style.BAD if is_fault else Style.GOOD, odd)
+
+
+def _first(costs: Costs) -> Cost | None:
+    """The costliest thing that a rule knows; the costliest wait, where waits took the lead that it lacks."""
+    known = [one for one in costs.found if one.advice is not None and one.advice.is_fault]
+    top = known[0] if known else None
+    if top is not None and isinstance(top.advice, IdleRule) and top.advice.follows_waits:
+        return next((one for one in known if one.wait is not None), top)
+    return top
 
 
 def _idle_sentences(report: Report, numbers: Numbers, costs: Costs) -> Iterator[str]:
@@ -157,6 +172,17 @@ def _wait_sentences(report: Report, costs: Costs) -> Iterator[str]:
             return
         only = "only " if costs.waits_ns < _FEW * costs.found[0].device_ns else ""
         yield f"Waits cost {only}{amount_words(costs.waits_ns, costs)}, and blocked {blocked}."
+    yield from _regaining_sentences(costs)
+
+
+def _regaining_sentences(costs: Costs) -> Iterator[str]:
+    """What else waits may cost: idle time before the host has its lead back."""
+    if costs.regaining_ns < max(_ALSO * costs.waits_ns, _SEEN * costs.window_ns):
+        return
+    causes = " and ".join(CAUSE_WORDS[cause] for cause in costs.regaining)
+    amount = amount_words(costs.regaining_ns, costs)
+    who = "the device" if costs.devices == 1 else "devices"
+    yield f"While the host regained its lead after them, {who} idled up to another {amount} ({causes})."
 
 
 def _longest(before: int, waits: Sequence[Cost], costs: Costs) -> str:

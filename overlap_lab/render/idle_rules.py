@@ -31,6 +31,8 @@ class IdleFacts:
     """Whether the gaps are longer than what lies between two launches in a row."""
     line: str | None = None
     """The user's own line around it."""
+    follows_waits: bool = False
+    """Whether most of it lies where the host was regaining the lead that waits had taken from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class IdleRule:
     is_named: bool | None = None
     """Whether anything that covers it has a name."""
     has_line: bool | None = None
+    follows_waits: bool | None = None
     is_fault: bool = True
 
     def applies(self, idle: IdleFacts) -> bool:
@@ -61,9 +64,15 @@ class IdleRule:
                 self.is_long in (None, idle.is_long),
                 self.is_named in (None, bool(idle.around)),
                 self.has_line in (None, idle.line is not None),
+                self.follows_waits in (None, idle.follows_waits),
             )
         )
 
+
+_LEAD_LOST: Final = (
+    "Lead lost to waits: most of this comes while the host, which a wait had stopped, was not ahead of the "
+    "device again. Mend the waits first, then see what is left."
+)
 
 IDLE_RULES: Final = (
     IdleRule(
@@ -130,6 +139,13 @@ IDLE_RULES: Final = (
         is_long=True,
     ),
     IdleRule(
+        "lead_lost_to_waits",
+        Cause.HOST_LATE,
+        _LEAD_LOST,
+        is_long=False,
+        follows_waits=True,
+    ),
+    IdleRule(
         "short_gaps",
         Cause.HOST_LATE,
         "The host needs longer to hand out the next op than the device to run the last: many small "
@@ -172,6 +188,12 @@ IDLE_RULES: Final = (
         Cause.HOST_FUNCTION,
         "The stream stands still while the CPU runs a host function. Do that work in a small kernel on the "
         "device, or in time before the stream needs its result.",
+    ),
+    IdleRule(
+        "launches_after_waits",
+        Cause.LAUNCH,
+        _LEAD_LOST,
+        follows_waits=True,
     ),
     IdleRule(
         "launches_one_by_one",

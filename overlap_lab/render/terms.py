@@ -53,6 +53,11 @@ TERMS: Final[dict[str, str]] = {
     ),
     "overlap": "Share of busy time in which no thread that feeds the device was blocked before the end.",
     "drain": "A wait after which the device ran empty and stood idle until new work came.",
+    "regained its lead": (
+        "Idle time before late launches, from a wait that emptied the device until the host leads as far as "
+        "before it, at most as long as that lead: an upper bound of what the wait costs besides, never added "
+        "to it."
+    ),
     "final wait": "A wait with no device work after it; it has to come somewhere, so overlap leaves it out.",
     "run-ahead": "From the start of a launch call to the start of its op: how far the host leads.",
     "launch floor": "What a launch onto an empty stream costs at best: the 10th percentile there.",

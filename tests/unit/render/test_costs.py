@@ -29,6 +29,7 @@ from tests.timeline import timeline
 from tests.unit.render.made_report import made_report
 
 CASES = Path(__file__).parents[2] / "cases" / "data"
+TRACES = Path(__file__).parents[3] / "traces"
 LOADER = CASES / "25_dataloader_or_sync" / "trace.json"
 ITEM_LOOP = CASES / "01_item_sync_loop" / "trace.json"
 TWO_DEVICES = timeline(
@@ -368,3 +369,34 @@ def test_a_cost_of_few_gaps_leads_to_its_longest() -> None:
     [late] = [one for one in _costs(load(LOADER)).found if one.cause is Cause.HOST_LATE]
     assert late.stretch is None
     assert longest_words(late) == "longest gap (440 us)"
+
+
+def test_gaps_before_the_lead_is_back_are_laid_on_the_waits_and_not_added_to_them() -> None:
+    report, context = report_and_context(load(TRACES / "h200_fmha_bwd_sync_kineto.json.gz"))
+    costs = costs_of(report, context)
+    said = headline(report, costs)
+    assert costs.waits_ns == 258_946
+    assert costs.regaining_ns == 202_497
+    assert said.sentences[-1] == (
+        "While the host regained its lead after them, the device idled up to another 202 us, "
+        "3.7 % of the window (host late and launch on its way)."
+    )
+    rules = {one.advice.name for one in costs.found if one.advice is not None}
+    assert {"lead_lost_to_waits", "launches_after_waits"} <= rules
+    assert not {"short_gaps", "launches_one_by_one"} & rules
+
+
+def test_where_gaps_after_waits_cost_most_the_waits_are_tried_first() -> None:
+    trace = timeline(
+        """
+        host   1 |LlSSSSSSSSSSS..L..........LlLl.......................SSSS
+        stream 0 |.KKKKKKKKKKKk...KK.........KkkkkkKKKKKKKKKKkkkkkkkkkkkkkk
+        """
+    )
+    report, context = report_and_context(trace)
+    costs = costs_of(report, context)
+    assert costs.found[0].advice is not None
+    assert costs.found[0].advice.name == "lead_lost_to_waits"
+    first = headline(report, costs).first
+    assert first is not None
+    assert first.wait is not None
