@@ -76,7 +76,8 @@ unsigned bits_of(uint64_t number) {
   return bits;
 }
 
-/// Whether a start and a row fit into one number.
+/// Whether a start and a row of all blocks together fit into one number: then they are ordered, and
+/// maybe also where only a row of its block fits.
 bool fits(const Rows& rows) {
   if (rows.start_ns.empty()) return false;
   const auto [low, high] = std::minmax_element(rows.start_ns.begin(), rows.start_ns.end());
@@ -92,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Rows rows = rows_of(blocks);
   overlap_native::BlockOrder found;
   const bool done = overlap_native::block_order(rows.blocks, [] {}, found);
-  require(done == fits(rows), "rows are ordered where numbers hold them");
+  require(done || !fits(rows), "rows are ordered where numbers hold them");
   if (!done) return 0;
   const std::vector<uint32_t> plain = plain_order(rows);
   require(found.order.size() == plain.size() && found.place.size() == plain.size() &&
