@@ -184,7 +184,7 @@ def wait_name(wait: CostlyWait) -> str:
 
 
 def calls_words(wait: CostlyWait) -> str:
-    """How many calls waited before the end."""
+    """How many calls waited with work still to launch."""
     return f"{wait.waits:,} call{'' if wait.waits == 1 else 's'}"
 
 

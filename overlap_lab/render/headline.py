@@ -161,12 +161,13 @@ def _wait_sentences(report: Report, costs: Costs) -> Iterator[str]:
         title = next((one.title for one in costs.found if one.title), "waits")
         yield f"{title[:1].upper()}{title[1:]} cost {amount_words(costs.waits_ns, costs)}."
     elif not waits:
-        yield "No call waited for the device before the end."
+        yield "No call waited for the device with work still to launch."
     elif len(waits) == 1 and waits[0] is costs.found[0] and waits[0].idle_ns:
         same = "That wait" if waits[0].gaps == 1 else "These waits"
-        yield f"{same} blocked {_blocked_words(before, waits)} before the end."
+        yield f"{same} blocked {_blocked_words(before, waits)} with work still to launch."
     else:
-        blocked = f"{_blocked_words(before, waits)} before the end{_longest(before, waits, costs)}"
+        left = "with work still to launch"
+        blocked = f"{_blocked_words(before, waits)} {left}{_longest(before, waits, costs)}"
         if not costs.waits_ns:
             yield f"Waits cost no device time; they blocked {blocked}."
             return

@@ -152,7 +152,8 @@ def _notes(rest: Sequence[Cost], costs: Costs, context: Context) -> Iterator[str
         yield element("p", sentence(words), class_="soft")
     if costs.final_ns:
         words = (
-            f"Final waits, with no device work after them: {format_ns(costs.final_ns)}. They cost nothing."
+            f"Waiting at the end for queued work: {format_ns(costs.final_ns)} in final waits, with no device "
+            "work after them. They cost nothing."
         )
         yield element("p", sentence(words), class_="soft")
     if not bool((context.trace.kind == Kind.PYTHON).any()):

@@ -86,7 +86,7 @@ def device_facts(report: Report) -> Iterator[tuple[str, str]]:
     ratios = (devices.numbers.value("overlap/ratio", {"device": device}) for device in devices.shares)
     known = [ratio for ratio in ratios if ratio is not None]
     if known:
-        yield term("overlap", "busy while the host was free"), _shares(known)
+        yield term("overlap", "of busy time, the host was free"), _shares(known)
 
 
 def _times(values: Collection[int]) -> str:

@@ -155,7 +155,7 @@ def _facts(shown: Glance) -> str:
         _fact(term("busy", "device idle"), numbers, "device/idle"),
         _fact(term("drain", "waits after which it ran empty"), numbers, "drain/count"),
         *blocked,
-        _fact(term("overlap", "busy while the host was free"), numbers, "overlap/ratio"),
+        _fact(term("overlap", "of busy time, the host was free"), numbers, "overlap/ratio"),
     ]
     return element("dl", *facts)
 
@@ -174,7 +174,9 @@ def _fact(word: str, numbers: Numbers, tag: str) -> str:
 def _split(report: Report) -> Iterator[str]:
     split = blocked_split(report)
     if split is not None:
-        yield element("dt", "– ", term("before the end")) + element("dd", text(format_ns(split[0])))
-        yield element("dt", "– ", term("final wait", "in final waits")) + element(
+        yield element("dt", "– ", term("with work still to launch")) + element(
+            "dd", text(format_ns(split[0]))
+        )
+        yield element("dt", "– ", term("waiting at the end for queued work")) + element(
             "dd", text(format_ns(split[1]))
         )

@@ -22,7 +22,7 @@ __all__ = ["change_cards"]
 
 _NOTABLE: Final = 0.01
 """Of one run each a difference below 1 % of the window is no verdict."""
-_SHOWN: Final = {"host blocked": "host blocked before the end"}
+_SHOWN: Final = {"with work still to launch": "blocked with work still to launch"}
 _SMALL_PART: Final = 0.001
 """Parts of a difference below this share of the window are not named."""
 
@@ -142,7 +142,7 @@ def _parts(explanation: Explanation, sign: int) -> str:
 
 
 def _blocked(sides: Sequence[Glance]) -> tuple[int, int] | None:
-    """Host time blocked before the end, of both; None where that is not known."""
+    """Host time blocked with work still to launch, of both; None where that is not known."""
     splits = [blocked_split(one.report) for one in sides]
     if len(splits) != 2 or None in splits:
         return None
@@ -157,7 +157,7 @@ def _of_the_host(sides: Sequence[Glance], blocked: tuple[int, int] | None) -> It
     before, after = blocked
     windows = f"{format_ns(before)} → {format_ns(after)}"
     side = "B leaves the host free for longer" if after < before else "B blocks the host for longer"
-    yield f"{side}: blocked before the end {windows} ({signed_ns(after - before)})."
+    yield f"{side}: blocked with work still to launch {windows} ({signed_ns(after - before)})."
 
 
 def _matters(values: tuple[int, int], sides: Sequence[Glance]) -> bool:
@@ -190,7 +190,7 @@ def _rows(sides: Sequence[Glance], blocked: tuple[int, int] | None) -> Iterator[
     for cause in _largest_change(a.by_cause, b.by_cause):
         yield CAUSE_WORDS[cause], (_each(a, a.by_cause.get(cause, 0)), _each(b, b.by_cause.get(cause, 0)))
     if blocked is not None:
-        yield "host blocked", blocked
+        yield "with work still to launch", blocked
 
 
 def _each(costs: Costs, ns: int) -> int:

@@ -48,17 +48,23 @@ TERMS: Final[dict[str, str]] = {
     ),
     "unknown": "The records do not tell why.",
     "host blocked": "Time inside calls that really waited for the device; evidence decides, not the name.",
-    "before the end": (
-        "Without final waits: those with no device work after them, which a run needs and which cost nothing."
+    "with work still to launch": (
+        "Of waits after which the host had more work for the device; without waiting at the end for queued "
+        "work."
     ),
-    "overlap": "Share of busy time in which no thread that feeds the device was blocked before the end.",
+    "overlap": (
+        "Share of busy time in which no thread that feeds the device was blocked with work still to launch."
+    ),
     "drain": "A wait after which the device ran empty and stood idle until new work came.",
     "regained its lead": (
         "Idle time before late launches, from a wait that emptied the device until the host leads as far as "
         "before it, at most as long as that lead: an upper bound of what the wait costs besides, never added "
         "to it."
     ),
-    "final wait": "A wait with no device work after it; it has to come somewhere, so overlap leaves it out.",
+    "waiting at the end for queued work": (
+        "Final waits: those with no device work after them. A run has to wait for its end somewhere, so they "
+        "cost nothing, and overlap leaves them out."
+    ),
     "run-ahead": "From the start of a launch call to the start of its op: how far the host leads.",
     "launch floor": "What a launch onto an empty stream costs at best: the 10th percentile there.",
     "short gaps between launches": (
@@ -86,9 +92,10 @@ SHOWN_AS: Final[dict[str, str]] = {
     "window of each device": "window",
     "waits after which it ran empty": "drain",
     "waits after which one ran empty": "drain",
-    "busy while the host was free": "overlap",
-    "in final waits": "final wait",
-    "host blocked before the end": "host blocked",
+    "of busy time, the host was free": "overlap",
+    "final waits": "waiting at the end for queued work",
+    "final wait": "waiting at the end for queued work",
+    "blocked with work still to launch": "with work still to launch",
     "the host launched late": "host late",
     "on average": "each device",
     "counted as busy": "of it waiting in collectives",

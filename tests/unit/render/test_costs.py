@@ -104,8 +104,8 @@ def test_the_headline_names_the_costliest_and_then_what_waits_cost() -> None:
         "Costliest: the host launched late while it was in "
         "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__: "
         "440 us, 29.6 % of the window.",
-        "Waits cost only 35.0 us, 2.4 % of the window, and blocked the host for 401 us before the end, "
-        "all of it in cudaStreamSynchronize: 1 call.",
+        "Waits cost only 35.0 us, 2.4 % of the window, and blocked the host for 401 us with work still to "
+        "launch, all of it in cudaStreamSynchronize: 1 call.",
     )
     assert said.style is Style.BAD
 
@@ -168,7 +168,7 @@ def test_several_devices_are_told_by_what_each_has_on_average_and_where_the_most
     assert said[0] == f"2 devices stood idle for {idle}."
     assert said[1].endswith(": 6.00 us of each device's 16.0 us (37.5 %), most on device 1: 8.00 us.")
     assert said[2].startswith("Device 1 stands out: ran empty after a wait 8.00 us (4.00 us on the other).")
-    assert said[3] == "These waits blocked 2 host threads for 10.0 us in all before the end."
+    assert said[3] == "These waits blocked 2 host threads for 10.0 us in all with work still to launch."
 
 
 def test_what_follows_a_wait_is_told_part_by_part() -> None:
@@ -227,7 +227,7 @@ def test_a_device_that_never_idles_was_busy_for_its_window() -> None:
     costs = costs_of(report, context)
     assert headline(report, costs).sentences == (
         "Device 0 was busy for all of its 5.00 us window.",
-        "No call waited for the device before the end.",
+        "No call waited for the device with work still to launch.",
     )
 
 

@@ -80,7 +80,8 @@ def test_every_reason_and_kind_of_memory_of_a_wait_is_explained() -> None:
     ("asked", "term"),
     [
         ("time of 4 devices", "time of N devices"),
-        ("busy while the host was free", "busy while the host was free (overlap)"),
+        ("of busy time, the host was free", "of busy time, the host was free (overlap)"),
+        ("in final waits", "final waits (waiting at the end for queued work)"),
         ("29.8 ms of each device's 136 ms", "each device"),
         ("4,376 short gaps between launches", "short gaps between launches"),
     ],

@@ -46,7 +46,7 @@ def test_the_numbers_of_all_devices_are_ranges_and_drains_are_a_sum() -> None:
         "window of each device": "18.0 us",
         "idle of each device": "0 ns to 9.00 us",
         "waits after which one ran empty": "0",
-        "busy while the host was free": "100.0 %",
+        "of busy time, the host was free": "100.0 %",
     }
 
 

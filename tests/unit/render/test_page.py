@@ -142,8 +142,11 @@ def _with_final_waits_only(report: Report) -> Report:
 def test_two_traces_say_what_the_host_gained_or_lost_beside_the_device() -> None:
     free = _with_final_waits_only(ASYNC)
     gained, lost, same = (_pair_card(*pair) for pair in ((SYNC, free), (free, SYNC), (SYNC, ASYNC)))
-    assert "B leaves the host free for longer: blocked before the end 200 us → 0 ns (-200 us)." in gained
-    assert "B blocks the host for longer: blocked before the end 0 ns → 200 us (+200 us)." in lost
+    assert (
+        "B leaves the host free for longer: blocked with work still to launch 200 us → 0 ns (-200 us)."
+        in gained
+    )
+    assert "B blocks the host for longer: blocked with work still to launch 0 ns → 200 us (+200 us)." in lost
     assert "the host for longer" not in same
     assert "the host free" not in same
 
