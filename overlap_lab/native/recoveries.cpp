@@ -50,10 +50,12 @@ struct Between {
 
 Between between(const DeviceOps& ops, const InOrder& called, const InOrder& gap_end,
                 int64_t twice_least) {
-  Between all(called.time.size());
+  const size_t waits = called.time.size();
+  Between all(waits);
   std::mutex joining;
-  for_parts(ops.size, kGrain, [&](size_t begin, size_t end) {
-    Between mine(called.time.size());
+  // A part has numbers for every wait: all of them together are no more than there are ops.
+  for_parts(ops.size, std::max(kGrain, waits), [&](size_t begin, size_t end) {
+    Between mine(waits);
     size_t calls = 0, gaps = 0;
     for (size_t i = begin; i < end; ++i) {
       const size_t op = ops.op(i);

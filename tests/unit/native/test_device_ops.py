@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -191,6 +192,27 @@ def test_the_lead_before_waits_and_the_time_until_it_is_back(
         ]
         after.append(min(well) - back if well else -7777)
     assert [column.tolist() for column in found] == [before, after]
+
+
+@pytest.mark.parametrize("waits", [1, 1_000, 300_000])
+def test_leads_around_waits_of_so_many_ops_that_all_cores_look_at_them(waits: int) -> None:
+    random, size = np.random.default_rng(waits), 600_000
+    start = np.sort(random.integers(0, 10_000_000, size))
+    enqueue = start - random.integers(-3, 2_000, size)
+    caller = random.integers(-1, 1, size).astype(np.int32)
+    called = random.integers(-10, 10_000_100, waits)
+    gap_end = called + random.integers(0, 3_000, waits)
+    ones = np.zeros(size, np.int32), np.zeros(1, np.int32)
+    lent = (start, start + 5, enqueue, enqueue, caller, *ones, None, 255)
+    before, after = native.recoveries(lent, (called, gap_end, called + 7), 1_500, -7777)
+    counted = (caller >= 0) & (start >= enqueue)
+    start, lead = start[counted], (start - enqueue)[counted]
+    by_enqueue = np.lexsort((start, start - lead))
+    last = np.searchsorted((start - lead)[by_enqueue], called) - 1
+    assert np.array_equal(before, np.where(last >= 0, lead[by_enqueue][last], -7777))
+    well = np.append(start[2 * lead >= 1_500], -1)
+    first = np.searchsorted(well[:-1], gap_end)
+    assert np.array_equal(after, np.where(first < well.size - 1, well[first] - called - 7, -7777))
 
 
 LATE, LAUNCH, IN_CALL, DEPENDENCY = 11, 12, 13, 14
