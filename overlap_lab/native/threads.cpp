@@ -9,7 +9,6 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 namespace overlap_native {
@@ -171,7 +170,7 @@ void for_parts(size_t size, size_t grain, const std::function<void(size_t, size_
   for (size_t other = 1; other < threads; ++other) {
     try {
       std::thread([parts] { parts->help(); }).detach();
-    } catch (const std::system_error&) {  // no more threads to be had: there is this one
+    } catch (const std::exception&) {  // no more threads, or memory for one: there is this one
       break;
     }
   }

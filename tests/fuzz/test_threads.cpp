@@ -4,6 +4,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -13,6 +17,23 @@
 #include "law.h"
 #include "long_members.h"
 #include "threads.h"
+
+namespace {
+
+std::atomic<int> given_before_none{-1};  // so many blocks this thread gets; -1: all
+std::thread::id refused;
+
+}  // namespace
+
+void* operator new(size_t size) {
+  if (given_before_none >= 0 && std::this_thread::get_id() == refused && given_before_none-- == 0) {
+    throw std::bad_alloc();
+  }
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -72,6 +93,24 @@ void a_failure_in_a_part_comes_out() {
   }
 }
 
+/// The job is done by fewer threads, or fails before any has begun.
+void without_memory_for_a_thread_no_part_outlives_the_job() {
+  constexpr size_t kParts = 100;
+  refused = std::this_thread::get_id();
+  for (int given = 0; given < 12; ++given) {
+    const auto met = std::make_shared<std::atomic<size_t>>(0);
+    const std::function<void(size_t, size_t)> work = [met](size_t begin, size_t end) {
+      std::this_thread::yield();
+      *met += end - begin;
+    };
+    given_before_none = given;
+    const bool failed = throws<std::bad_alloc>([&] { overlap_native::for_parts(kParts, 1, work); });
+    given_before_none = -1;
+    require(*met == (failed ? 0 : kParts), "all of the work is done, or none");
+    require(!failed || given == 0, "only without memory for the job itself none is");
+  }
+}
+
 /// A list without an end, which an interrupt leaves unread.
 void an_interrupt_stops_the_reading_of_a_file() {
   constexpr size_t kEvents = 400000;
@@ -110,6 +149,7 @@ int main() {
   a_failure_stops_the_others();
   parts_cover_all_rows_once();
   a_failure_in_a_part_comes_out();
+  without_memory_for_a_thread_no_part_outlives_the_job();
   an_interrupt_stops_the_reading_of_a_file();
   a_scan_that_is_stopped_reads_no_further();
   return 0;
