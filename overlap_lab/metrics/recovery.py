@@ -24,9 +24,9 @@ _LATE: Final = (Cause.HOST_LATE, Cause.LAUNCH)
 _NOTHING: Final = -(1 << 62)
 
 
-def recovery_idle(context: Context, device: int) -> dict[Cause, int]:
-    """Idle time of a device inside of recoveries and of the window, by cause: late hosts and launches."""
-    start, end = clip(*recoveries(context, device), context.window)
+def recovery_idle(context: Context, device: int, recovered: Intervals) -> dict[Cause, int]:
+    """Idle time of a device inside of its recoveries and of the window, by cause: late hosts and launches."""
+    start, end = clip(*recovered, context.window)
     inside = start[end > start], end[end > start]
     segments = context.idle[device]
     return {cause: length(intersect(inside, _pieces(segments, cause))) for cause in _LATE}

@@ -59,7 +59,8 @@ def costs_of(report: Report, context: Context | None) -> Costs:
     are_known = any(by_cause.values())  # without host records nobody knows them
     others = _with_context(context) if context is not None and are_known else _bare(by_cause)
     stretch_ns = round(_STRETCH * window / max(len(scopes), 1))
-    regaining = _recoveries(context) if context is not None else {}
+    recovered = {device: recoveries(context, device) for device in context.devices} if context else {}
+    regaining = _relative(context, recovered)
     told = [_spread(_advised(cost, window, regaining), stretch_ns) for cost in others]
     found = sorted(
         (
@@ -71,7 +72,7 @@ def costs_of(report: Report, context: Context | None) -> Costs:
         key=lambda one: (-one.device_ns, -(one.wait.before_the_end_ns if one.wait else 0), one.cause or ""),
     )
     idle = sum(numbers.count("device/idle", scope) for scope in scopes)
-    return Costs(tuple(found), idle, window, len(scopes), final_ns, by_cause, _regaining(context))
+    return Costs(tuple(found), idle, window, len(scopes), final_ns, by_cause, _regaining(context, recovered))
 
 
 def _of_peers(peers: PeerWaits | None) -> Iterator[Cost]:
@@ -102,18 +103,17 @@ def _of_wait(wait: CostlyWait) -> Cost:
     )
 
 
-def _recoveries(context: Context) -> dict[int, Intervals]:
+def _relative(context: Context | None, recovered: Mapping[int, Intervals]) -> dict[int, Intervals]:
     """When the host was regaining its lead on each device, after the trace's first record."""
-    zero = relative_start_ns(context)
-    found = ((device, recoveries(context, device)) for device in context.devices)
-    return {device: (start - zero, end - zero) for device, (start, end) in found}
+    zero = relative_start_ns(context) if context else 0
+    return {device: (start - zero, end - zero) for device, (start, end) in recovered.items()}
 
 
-def _regaining(context: Context | None) -> dict[Cause, int]:
+def _regaining(context: Context | None, recovered: Mapping[int, Intervals]) -> dict[Cause, int]:
     """Idle time in these recoveries by cause, over all devices."""
     if context is None:
         return {}
-    found = [recovery_idle(context, device) for device in context.devices]
+    found = [recovery_idle(context, device, mine) for device, mine in recovered.items()]
     return {cause: ns for cause in Cause if (ns := sum(one.get(cause, 0) for one in found))}
 
 

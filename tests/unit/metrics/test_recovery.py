@@ -31,6 +31,10 @@ def _context(trace: Trace) -> Context:
     return report_and_context(trace)[1]
 
 
+def _idle(context: Context, device: int) -> dict[Cause, int]:
+    return recovery_idle(context, device, recoveries(context, device))
+
+
 def _plain(context: Context, device: int) -> int:
     """The same by walking over ops, gaps and waits one by one."""
     trace, links = context.trace, context.links
@@ -75,7 +79,7 @@ def _plain(context: Context, device: int) -> int:
 
 def test_idle_time_before_the_lead_is_back_is_told_by_cause() -> None:
     context = _context(timeline(LEAD_LOST))
-    assert recovery_idle(context, 0) == {Cause.HOST_LATE: 2 * US, Cause.LAUNCH: 1 * US}
+    assert _idle(context, 0) == {Cause.HOST_LATE: 2 * US, Cause.LAUNCH: 1 * US}
     start, end = recoveries(context, 0)
     first = int(context.trace.start_ns.min())
     assert [(start - first).tolist(), (end - first).tolist()] == [[16 * US], [33 * US]]
@@ -90,7 +94,7 @@ def test_a_lead_bridges_no_more_than_what_is_left_of_it() -> None:
     )
     context = _context(timeline(later))
     # 6 us of lead less the 3 us of the drain itself, of 8 us that the device stands idle then.
-    assert sum(recovery_idle(context, 0).values()) == 3 * US
+    assert sum(_idle(context, 0).values()) == 3 * US
     assert _plain(context, 0) == 3 * US
 
 
@@ -103,7 +107,7 @@ def test_no_lead_before_the_wait_is_none_to_regain() -> None:
             """
         )
     )
-    assert sum(recovery_idle(context, 0).values()) == 0
+    assert sum(_idle(context, 0).values()) == 0
     assert length(recoveries(context, 0)) <= 2 * US
 
 
@@ -111,17 +115,17 @@ def test_the_window_cuts_what_lies_outside_of_it() -> None:
     trace = timeline(LEAD_LOST)
     first = int(trace.start_ns.min())
     context = report_and_context(trace, window=(first + 19 * US, first + 40 * US))[1]
-    assert recovery_idle(context, 0) == {Cause.HOST_LATE: 1 * US, Cause.LAUNCH: 1 * US}
+    assert _idle(context, 0) == {Cause.HOST_LATE: 1 * US, Cause.LAUNCH: 1 * US}
 
 
 def test_without_waits_there_is_nothing_to_regain() -> None:
     context = _context(timeline("host   1 |L...L...\nstream 0 |.KK..KK."))
-    assert recovery_idle(context, 0) == {Cause.HOST_LATE: 0, Cause.LAUNCH: 0}
+    assert _idle(context, 0) == {Cause.HOST_LATE: 0, Cause.LAUNCH: 0}
 
 
 def test_blocking_copies_of_the_h200_cost_as_much_again() -> None:
     context = _context(load(TRACES / "h200_fmha_bwd_sync_kineto.json.gz"))
-    found = recovery_idle(context, 0)
+    found = _idle(context, 0)
     # Of 306 us before late launches all but the 104 us before the first wait.
     assert found == {Cause.HOST_LATE: 141_502, Cause.LAUNCH: 60_995}
     assert sum(found.values()) == _plain(context, 0)
@@ -132,7 +136,7 @@ def test_blocking_copies_of_the_h200_cost_as_much_again() -> None:
 def test_a_walk_from_op_to_op_finds_the_same(made, seed: int) -> None:
     context = _context(made(seed))
     for device in context.devices:
-        found = recovery_idle(context, device)
+        found = _idle(context, device)
         assert sum(found.values()) == _plain(context, device)
         segments = idle_segments(context, device)
         assert all(ns <= segments.totals()[cause] for cause, ns in found.items())

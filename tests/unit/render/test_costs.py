@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from overlap_lab.analyze import report_and_context
+from overlap_lab.intervals import Intervals
 from overlap_lab.loaders import load
+from overlap_lab.metrics.context import Context
+from overlap_lab.metrics.recovery import recoveries
 from overlap_lab.render.cost_words import (
     and_more,
     kind_of,
@@ -400,3 +403,18 @@ def test_where_gaps_after_waits_cost_most_the_waits_are_tried_first() -> None:
     first = headline(report, costs).first
     assert first is not None
     assert first.wait is not None
+
+
+def test_recoveries_are_sought_once_for_each_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a million waits that takes longer than all other costs together."""
+    report, context = report_and_context(TWO_DEVICES)
+    sought: list[int] = []
+
+    def counted(context: Context, device: int) -> Intervals:
+        sought.append(device)
+        return recoveries(context, device)
+
+    for module in ("overlap_lab.render.costs", "overlap_lab.metrics.recovery"):
+        monkeypatch.setattr(f"{module}.recoveries", counted)
+    costs_of(report, context)
+    assert sought == list(context.devices)
