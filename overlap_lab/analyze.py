@@ -12,7 +12,8 @@ from overlap_lab.metrics.blocking import host_blocking
 from overlap_lab.metrics.catalog import COLLECTIVE_TAGS, DEVICE_TAGS, STREAM_TAGS, measurement
 from overlap_lab.metrics.clock import Shift, allowed_shifts, undecided_gaps
 from overlap_lab.metrics.collective_findings import collectives_table
-from overlap_lab.metrics.collectives import NO_COLLECTIVES, collective_values
+from overlap_lab.metrics.collective_paces import collective_measures
+from overlap_lab.metrics.collectives import NO_COLLECTIVES
 from overlap_lab.metrics.context import Context, context_of
 from overlap_lab.metrics.drains import device_drains, stream_drains
 from overlap_lab.metrics.findings import findings_of
@@ -177,15 +178,16 @@ def _null_reason(
 
 
 def _of_collectives(context: Context) -> Iterator[Measurement]:
-    by_device = collective_values(context)
+    by_device = collective_measures(context)
     if not by_device:
         why = NO_COLLECTIVES if context.devices else "the trace has no device records"
         for tag in COLLECTIVE_TAGS:
             yield measurement(tag, {}, None, why)
-    for device, (values, why) in by_device.items():
+    for device, values in by_device.items():
         for scope in _scopes(context, device):
             for tag in COLLECTIVE_TAGS:
-                yield measurement(tag, scope, values[tag], why if values[tag] is None else None)
+                value, why = values[tag]
+                yield measurement(tag, scope, value, why if value is None else None)
 
 
 def _scopes(context: Context, device: int) -> list[Mapping[str, int]]:

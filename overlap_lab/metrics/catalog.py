@@ -134,6 +134,10 @@ _COLLECTIVE: dict[str, Entry] = {
     "collectives/waited": Entry("ns", "Device waiting in collectives for the last to start", _LOWER),
     "collectives/waited/exposed": Entry("ns", "Device waiting in collectives and doing nothing else", _LOWER),
     "collectives/awaited": Entry("ns", "Other devices doing nothing but wait for this one", _LOWER),
+    "collectives/span": Entry("ns", "From the first to the last collective that all devices share", _LOWER),
+    "collectives/launching": Entry("ns", "Host handing out work in between, without its waits", _LOWER),
+    "collectives/work": Entry("ns", "Device at its own work in between, without waits for others", _LOWER),
+    "collectives/gain": Entry("ns", "Gained at most if the device were as fast as the next slowest", _LOWER),
 }
 _STREAM: dict[str, Entry] = {
     "stream/drain/count": Entry("count", "Stream drains", _LOWER),

@@ -8,7 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from overlap_lab.metrics.collectives import collective_values, collectives_of, waits_for
+from overlap_lab.metrics.collective_paces import collective_measures
+from overlap_lab.metrics.collectives import collectives_of, waits_for
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.idle import device_idle
 from overlap_lab.metrics.tables import table
@@ -32,14 +33,18 @@ _COLUMNS: Final = {
     "waited": "ns",
     "waited_exposed": "ns",
     "awaited": "ns",
+    "span": "ns",
+    "launching": "ns",
+    "work": "ns",
+    "gain": "ns",
 }
 
 
 def collectives_table(context: Context) -> Table:
     """One row for each device where any runs collectives."""
     rows = [
-        (None if device == ABSENT_DEVICE else device, *values.values())
-        for device, (values, _) in collective_values(context).items()
+        (None if device == ABSENT_DEVICE else device, *(value for value, _ in values.values()))
+        for device, values in collective_measures(context).items()
     ]
     columns = " ".join(f"{name}:{unit}" for name, unit in _COLUMNS.items())
     return table(f"device:id {columns}", rows, "Collectives")
@@ -60,7 +65,7 @@ def collective_findings(context: Context, tables: Mapping[str, Table]) -> Iterat
         return
     found = _straggler(rows, waited)
     if found is not None:
-        yield _of_straggler(context, found)
+        yield _of_straggler(context, rows, found)
         return
     waiting = _waiting_for(context, None)
     who = f"{waiting} devices" if waiting > 1 else "one device"
@@ -101,7 +106,7 @@ def _straggler(rows: list[dict[str, Cell]], waited: int) -> dict[str, Cell] | No
     return most if is_clear else None
 
 
-def _of_straggler(context: Context, row: Mapping[str, Cell]) -> Finding:
+def _of_straggler(context: Context, rows: list[dict[str, Cell]], row: Mapping[str, Cell]) -> Finding:
     device = int(row["device"] or 0)
     waiting = _waiting_for(context, device)
     who = f"{waiting} devices" if waiting > 1 else "another device"
@@ -115,7 +120,18 @@ def _of_straggler(context: Context, row: Mapping[str, Cell]) -> Finding:
         "last": row["last"],
         "matched": row["matched"],
     }
+    if row["gain"] is not None:
+        nearest = max((one for one in rows if one is not row and one["gain"] is not None), key=_least)
+        evidence |= {"gain_ns": row["gain"], "span_ns": row["span"], "next": nearest["device"]}
+        evidence |= {"needs_ns": _least(row), "next_needs_ns": _least(nearest)}
+        gain, span = format_ns(int(row["gain"] or 0)), format_ns(int(row["span"] or 0))
+        title += f"; were it as fast as the next slowest, at most {gain} of {span} would be gained"
     return Finding("straggler", Severity.WARNING, title, {"device": device}, evidence)
+
+
+def _least(row: Mapping[str, Cell]) -> int:
+    """What the host of a device needs by itself, or the device, whichever is more."""
+    return max(int(row["launching"] or 0), int(row["work"] or 0))
 
 
 def _waiting_for(context: Context, device: int | None) -> int:

@@ -20,6 +20,7 @@ __all__ = [
     "amount_words",
     "and_more",
     "calls_words",
+    "gain_words",
     "kind_of",
     "longest_words",
     "share_words",
@@ -106,7 +107,7 @@ def spread_words(cost: Cost, costs: Costs) -> str:
     """How often, the longest of them, and on which thread and device the most."""
     parts = [_waits_words(cost.wait)] if cost.wait is not None else []
     if cost.peers is not None:
-        parts.append(cost.peers.facts)
+        parts += [cost.peers.facts, *gain_words(cost.peers, costs)]
         parts += [_times(cost.peers.count, "wait", cost.longest_ns)] if cost.peers.count else []
     if cost.wait is None and cost.gaps:
         parts.append(_times(cost.gaps, "gap", cost.longest_ns))
@@ -153,10 +154,24 @@ def amount_words(ns: int, costs: Costs, by_device: Sequence[tuple[int | None, in
 
 
 def waited_words(peers: PeerWaits, costs: Costs) -> str:
-    """How long each device waited in collectives, and of what all of it is a share."""
-    each = format_ns(round(peers.ns / max(peers.waiting, 1)))
-    often = " each on average" if peers.waiting > 1 else ""
-    return f"{each}{often}, {percent(peers.ns, costs.window_ns)} of the time of all, counted as busy"
+    """How long each device waited in collectives, and what a faster straggler would gain."""
+    mean, share = format_ns(round(peers.ns / costs.devices)), percent(peers.ns, costs.window_ns)
+    waited = f"{mean}{' on average' if costs.devices > 1 else ''} ({share}), counted as busy"
+    return "; ".join((waited, *gain_words(peers, costs)))
+
+
+def gain_words(peers: PeerWaits, costs: Costs) -> Iterator[str]:
+    """What all would gain at most were the straggler as fast as the next slowest, where that is known."""
+    if peers.gain_ns is None or peers.needs is None:
+        return
+    who, does = ("its host", "launching") if peers.is_host else ("it", "work")
+    mine, other = map(format_ns, peers.needs)
+    share = percent(costs.devices * peers.gain_ns, costs.window_ns)
+    all_slow = "" if peers.is_material else f": all {'hosts' if peers.is_host else 'devices'} are slow"
+    yield (
+        f"were {who} ({mine} of {does}) as fast as the next slowest ({other}), "
+        f"at most {format_ns(peers.gain_ns)} ({share}) would be gained{all_slow}"
+    )
 
 
 def share_words(cost: Cost, costs: Costs) -> str:

@@ -133,7 +133,7 @@ def odd_one(report: Report) -> OddOne | None:
     advice = (_LATE if found.name == Cause.HOST_LATE else _OTHER).format(
         device=f"device {most}", others=others
     )
-    return OddOne(f"Device {most} stands out: {what}{_depth(devices, most)}.", advice)
+    return OddOne(f"Device {most} stands out: {what}{_depth(devices, most, others)}.", advice)
 
 
 def _against(found: Unlike, others: str) -> str:
@@ -141,10 +141,10 @@ def _against(found: Unlike, others: str) -> str:
     return f"{format_ns(found.value)} ({theirs} on the {others})"
 
 
-def _depth(devices: Devices, device: int) -> str:
+def _depth(devices: Devices, device: int, others: str) -> str:
     depth = devices.of("queue/depth_max")
     least = min(depth[one] for one in devices.usual)
     if not depth[device] or least < _DEPTH * depth[device]:
         return ""
     ops = f"{depth[device]:,} op{'' if depth[device] == 1 else 's'}"
-    return f"; its deepest queue held {ops} ({least:,} or more)"
+    return f"; its deepest queue held {ops} ({least:,} or more on the {others})"

@@ -32,6 +32,8 @@ __all__ = ["Headline", "cost_words", "headline"]
 
 _IDLE_FAULT: Final = 0.05
 """Share of the window, idle or waiting for other devices, from which on a report is red."""
+_NAMES: Final = 2
+"""So many ops are named; the list of costs says how many there are."""
 _FEW: Final = 0.25
 """Waits are "only" so much where they cost less than this part of the costliest thing."""
 _ALSO: Final = 0.1
@@ -59,7 +61,7 @@ def headline(report: Report, costs: Costs) -> Headline:
     if missing or not costs.window_ns:
         said = [printable(report.verdict), *_idle_sentences(report, numbers, costs)]
         return Headline(tuple(said), None, Style.WARNING)
-    odd = odd_one(report)
+    odd = odd_one(report) if costs.peers is None else None  # waits hide how late the others are
     said = [
         *_idle_sentences(report, numbers, costs),
         *_cost_sentences(costs),
@@ -72,12 +74,20 @@ def headline(report: Report, costs: Costs) -> Headline:
 
 
 def _first(costs: Costs) -> Cost | None:
-    """The costliest thing that a rule knows; the costliest wait, where waits took the lead that it lacks."""
+    """The cost with most to gain that a rule knows, the costliest of equal ones; the costliest wait, where
+    waits took the lead that it lacks."""
     known = [one for one in costs.found if one.advice is not None and one.advice.is_fault]
-    top = known[0] if known else None
+    top = max(known, key=lambda one: _gained_ns(one, costs), default=None)
     if top is not None and isinstance(top.advice, IdleRule) and top.advice.follows_waits:
         return next((one for one in known if one.wait is not None), top)
     return top
+
+
+def _gained_ns(cost: Cost, costs: Costs) -> int:
+    """How much device time is gained at most where the cost goes, as far as is known."""
+    if cost.peers is None or cost.peers.gain_ns is None:
+        return cost.device_ns
+    return costs.devices * cost.peers.gain_ns
 
 
 def _idle_sentences(report: Report, numbers: Numbers, costs: Costs) -> Iterator[str]:
@@ -97,18 +107,34 @@ def _idle_sentences(report: Report, numbers: Numbers, costs: Costs) -> Iterator[
         return
     each, window = (format_ns(round(ns / len(scopes))) for ns in (costs.idle_ns, costs.window_ns))
     share = percent(costs.idle_ns, costs.window_ns)
+    if costs.peers is not None:
+        waited = costs.peers.device_ns
+        worked = percent(costs.window_ns - costs.idle_ns - waited, costs.window_ns)
+        yield (
+            f"{several_words(report)} worked for {worked} of their {window} on average: they stood idle for "
+            f"{share} and waited in collectives for {percent(waited, costs.window_ns)}."
+        )
+        return
     apart = range_words(devices) if (devices := devices_of(report)).shares else share
     told = apart if apart == f"{share} each" else f"{share} ({apart})"
     yield f"{several_words(report)} stood idle for {each} of their {window} on average, {told}."
 
 
 def _cost_sentences(costs: Costs) -> Iterator[str]:
+    """The costliest thing, and waits in collectives; these first where more is gained without them."""
     top = costs.found[0] if costs.found else None
     if top is None or not top.device_ns:
         return
-    yield f"Costliest: {cost_words(top, costs)}."
-    if costs.peers is not None and costs.peers is not top:
-        words = cost_words(costs.peers, costs)
+    told = f"Costliest: {cost_words(top, costs)}."
+    if costs.peers is None or costs.peers is top:
+        yield told
+        return
+    words = cost_words(costs.peers, costs)
+    if _first(costs) is costs.peers:
+        yield f"Most to gain: {words}."
+        yield told
+    else:
+        yield told
         yield f"{words[:1].upper()}{words[1:]}."
 
 
@@ -118,7 +144,8 @@ def cost_words(cost: Cost, costs: Costs) -> str:
         return f"{_phrase(cost)}: {format_ns(cost.wait.before_the_end_ns)} blocked"
     if cost.peers is not None:
         return f"{title_of(cost)}: {waited_words(cost.peers, costs)}"
-    return f"{_phrase(cost)}: {amount_words(cost.idle_ns, costs, cost.devices)}"
+    most = cost.devices if costs.peers is None else ()  # of those that wait in collectives some are hidden
+    return f"{_phrase(cost)}: {amount_words(cost.idle_ns, costs, most)}"
 
 
 def _phrase(cost: Cost) -> str:
@@ -144,6 +171,8 @@ def _mostly(cost: Cost) -> str:
     names = [printable(name) for name, _ in cost.names]
     if names and 2 * cost.names[0][1] >= cost.idle_ns:
         return f", most of it in {names[0]}"
+    if len(names) > _NAMES:
+        return f" in {', '.join(names[:_NAMES])} and others"
     return f" in {and_more(names)}" if names else ""
 
 
@@ -164,10 +193,10 @@ def _wait_sentences(report: Report, costs: Costs) -> Iterator[str]:
         yield "No call waited for the device with work still to launch."
     elif len(waits) == 1 and waits[0] is costs.found[0] and waits[0].idle_ns:
         same = "That wait" if waits[0].gaps == 1 else "These waits"
-        yield f"{same} blocked {_blocked_words(before, waits)} with work still to launch."
+        yield f"{same} blocked {_blocked_words(before, waits, costs)} with work still to launch."
     else:
         left = "with work still to launch"
-        blocked = f"{_blocked_words(before, waits)} {left}{_longest(before, waits, costs)}"
+        blocked = f"{_blocked_words(before, waits, costs)} {left}{_longest(before, waits, costs)}"
         if not costs.waits_ns:
             yield f"Waits cost no device time; they blocked {blocked}."
             return
@@ -198,15 +227,19 @@ def _longest(before: int, waits: Sequence[Cost], costs: Costs) -> str:
     if _blocked_ns(top) == before:
         return f", all of it in {where}"
     most = "most of it" if 2 * _blocked_ns(top) >= before else "longest"
-    return f", {most} in {where}, {format_ns(_blocked_ns(top))}"
+    amount = f", {format_ns(_blocked_ns(top))}" if costs.devices < 2 else ""  # beside a mean no sum
+    return f", {most} in {where}{amount}"
 
 
 def _blocked_ns(cost: Cost) -> int:
     return cost.wait.before_the_end_ns if cost.wait is not None else 0
 
 
-def _blocked_words(ns: int, waits: Sequence[Cost]) -> str:
-    """Whom the waits blocked and for how long in all."""
+def _blocked_words(ns: int, waits: Sequence[Cost], costs: Costs) -> str:
+    """Whom the waits blocked and for how long, of several devices on average."""
     threads = {name for one in waits if one.wait is not None for name, _ in one.wait.threads}
+    if costs.devices > 1:
+        each = f"{format_ns(round(ns / costs.devices))} per device"
+        return f"the host for {each}{f' (on {len(threads)} threads in all)' if len(threads) > 1 else ''}"
     who = "the host" if len(threads) < 2 else f"{len(threads)} host threads"
     return f"{who} for {format_ns(ns)}{' in all' if len(threads) > 1 else ''}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
+from overlap_lab.metrics.unlike import set_apart
 from overlap_lab.plots.palette import CAUSE_COLOURS, COLOURS, PEER_WAIT_COLOUR
 from overlap_lab.render.device_words import Devices, devices_of, span_words
 from overlap_lab.render.html_parts import bar_drawing, element, sentence, term, text
@@ -32,16 +33,33 @@ def device_bars(report: Report, longest_ns: int) -> str:
     if len(shown) > MOST_THIN_BARS:
         worst = sorted(shown, key=lambda device: -devices.numbers.count("device/idle", {"device": device}))
         shown = sorted(worst[:_WORST])
-    rows = (part for device in shown for part in _row(devices, device, longest_ns))
+    odd = _odd(devices)
+    rows = (part for device in shown for part in _row(devices, device, longest_ns, is_odd=device in odd))
     return element("div", *rows, class_="each") + _others(devices, shown)
 
 
-def _row(devices: Devices, device: int, longest_ns: int) -> Iterator[str]:
+def _odd(devices: Devices) -> tuple[int, ...]:
+    """The devices that work for a share of their time unlike the others."""
+    return set_apart({device: 1 - _working(devices, device) for device in devices.shares})
+
+
+def _working(devices: Devices, device: int) -> float:
+    """The share of its window in which a device is busy and does not only wait in collectives."""
     scope, numbers = {"device": device}, devices.numbers
-    odd = "odd" if device in devices.odd else ""
+    worked = numbers.count("device/busy", scope) - numbers.count("collectives/waited/exposed", scope)
+    return worked / numbers.count("device/window", scope)
+
+
+def _row(devices: Devices, device: int, longest_ns: int, *, is_odd: bool) -> Iterator[str]:
+    scope, numbers = {"device": device}, devices.numbers
+    odd = "odd" if is_odd else ""
     yield element("span", text(f"device {device}"), class_=f"name {odd}".rstrip())
     window, idle = numbers.count("device/window", scope), numbers.count("device/idle", scope)
     yield bar_drawing(_parts(numbers, scope, window, longest_ns), label=f"device {device}")
+    if any(devices.of("collectives/waited/exposed").values()):
+        said = sentence(f"{percent(_working(devices, device), 1)} working")
+        yield element("span", said, class_=f"total {odd}".rstrip())
+        return
     yield element(
         "span",
         sentence(f"{percent(idle, window)} idle"),
@@ -58,12 +76,12 @@ def _parts(numbers: Numbers, scope: Scope, window: int, longest_ns: int) -> Iter
     if not causes:
         causes = [(Cause.UNKNOWN, window - busy)]
     waits = numbers.count("collectives/waited/exposed", scope)
-    parts = [("busy", busy, busy - waits, COLOURS["kernel"])]
-    parts += [("of it waiting in collectives", waits, waits, PEER_WAIT_COLOUR)] if waits else []
-    parts += [(CAUSE_WORDS[cause], ns, ns, CAUSE_COLOURS[cause]) for cause, ns in causes]
-    for word, ns, drawn, colour in parts:
+    parts = [("working" if waits else "busy", busy - waits, COLOURS["kernel"])]
+    parts += [("waiting in collectives", waits, PEER_WAIT_COLOUR)] if waits else []
+    parts += [(CAUSE_WORDS[cause], ns, CAUSE_COLOURS[cause]) for cause, ns in causes]
+    for word, ns, colour in parts:
         said = f"{word}: {format_ns(ns)}, {percent(ns, window)} of its {format_ns(window)} window"
-        yield said, _WHOLE * drawn / longest_ns, colour
+        yield said, _WHOLE * ns / longest_ns, colour
 
 
 def _others(devices: Devices, shown: list[int]) -> str:

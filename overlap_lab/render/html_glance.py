@@ -52,13 +52,16 @@ def glance(shown: Sequence[Glance]) -> str:
 def _card(shown: Glance, title: str, longest: int, *, alone: bool) -> str:
     said = headline(shown.report, shown.costs)
     first, *more = said.sentences or (shown.report.verdict,)
+    led = 1 if said.odd is None else more.index(said.odd.said) + 1
     kind = _CARD_CLASS[said.style] if alone or said.style is Style.WARNING else ""
     words = [element("p", sentence(first), class_="said")]
-    words += [element("p", sentence(one)) for one in more]
+    words += [element("p", sentence(one)) for one in more[:led]]
+    words.append(try_first(shown, "Try first"))
+    words += [element("p", sentence(one), class_="more") for one in more[led:]]
     return element(
         "section",
         "" if alone else element("h2", sentence(title)),
-        element("div", *words, try_first(shown, "Try first"), class_="words"),
+        element("div", *words, class_="words"),
         element("div", _bar(shown, longest), _facts(shown), class_="numbers"),
         class_=f"card {kind}".rstrip(),
         aria_label=shown.title,
@@ -84,7 +87,9 @@ def _try(cost: Cost, shown: Glance, words: str) -> str:
     show = f"Show its {longest_words(cost)} on the timeline"
     link = element("a", sentence(show), href=spot, class_="spot") if spot else ""
     word = "waiting" if cost.peers else "idle"
-    ns = f"{format_ns(cost.device_ns)} {word}" if cost.device_ns else "blocks the host only"
+    each = format_ns(round(cost.device_ns / max(costs.devices, 1)))
+    of = " of each device" if costs.devices > 1 else ""
+    ns = f"{each} {word}{of}" if cost.device_ns else "blocks the host only"
     which = "" if cost is costs.found[0] else sentence(f" ({title_of(cost)}: {ns})")
     return element(
         "p",
@@ -107,15 +112,17 @@ def _bar(shown: Glance, longest: int) -> str:
     if not longest or not costs.window_ns:
         return ""
     busy = costs.window_ns - costs.idle_ns
-    parts = [("busy", busy, COLOURS["kernel"])]
+    waiting = _waiting_ns(shown)
+    parts = [("working" if waiting else "busy", busy - waiting, COLOURS["kernel"])]
+    parts += [("waiting in collectives", waiting, PEER_WAIT_COLOUR)] if waiting else []
     causes = sorted(((cause, ns) for cause, ns in costs.by_cause.items() if ns), key=lambda pair: -pair[1])
     if not causes and costs.idle_ns:
         causes = [(Cause.UNKNOWN, costs.idle_ns)]
     parts += [(CAUSE_WORDS[cause], ns, CAUSE_COLOURS[cause]) for cause, ns in causes]
-    first, *idle = (_key(*part, costs) for part in parts)
-    keys = element("ul", first, _waiting(shown), *idle, class_="shares")
+    keys = element("ul", *(_key(*part, costs) for part in parts), class_="shares")
     if costs.devices > 1:
-        said = sentence(f"each device's {format_ns(round(costs.window_ns / costs.devices))} on average:")
+        mean = format_ns(round(costs.window_ns / costs.devices))
+        said = sentence(f"A bar is as long as its device's window; on average, of {mean}:")
         return device_bars(shown.report, longest) + element("div", said, class_="total") + keys
     boxes = (
         (
@@ -128,11 +135,10 @@ def _bar(shown: Glance, longest: int) -> str:
     return stacked_bar(boxes, total=f"{format_ns(costs.window_ns)} window") + keys
 
 
-def _waiting(shown: Glance) -> str:
+def _waiting_ns(shown: Glance) -> int:
     """The busy time in which devices only wait for each other."""
     numbers = Numbers(shown.report)
-    ns = sum(numbers.count("collectives/waited/exposed", scope) for scope in numbers.devices())
-    return _key("of it waiting in collectives", ns, PEER_WAIT_COLOUR, shown.costs) if ns else ""
+    return sum(numbers.count("collectives/waited/exposed", scope) for scope in numbers.devices())
 
 
 def _key(word: str, ns: int, colour: str, costs: Costs) -> str:
@@ -146,7 +152,8 @@ def _key(word: str, ns: int, colour: str, costs: Costs) -> str:
 def _facts(shown: Glance) -> str:
     """Numbers with their tag and exact value, for whoever checks them against the JSON."""
     numbers = Numbers(shown.report)
-    blocked = (_fact(term("host blocked"), numbers, "host/blocked"), *_split(shown.report))
+    word = "host blocked, all threads" if shown.costs.devices > 1 else ""
+    blocked = (_fact(term("host blocked", word), numbers, "host/blocked"), *_split(shown.report))
     if shown.costs.devices > 1:
         facts = [element("dt", word) + element("dd", text(said)) for word, said in device_facts(shown.report)]
         return element("dl", *facts[:3], *blocked, *facts[3:])

@@ -14,7 +14,7 @@ from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.places import relative_start_ns
 from overlap_lab.render.numbers import Numbers
 from overlap_lab.report import Finding, Report
-from overlap_lab.schema import ABSENT_DEVICE, Cause
+from overlap_lab.schema import ABSENT_DEVICE
 
 __all__ = ["PEER_RULES", "PeerRule", "PeerWaits", "advice_for_peers", "peer_waits"]
 
@@ -36,9 +36,15 @@ class PeerWaits:
     waiting: int = 0
     """How many devices waited."""
     late_ns: int = 0
-    """By how much more the straggler stood idle behind a late host than the others in the middle."""
+    """By how much more its host needs to hand out work than the next slowest device needs."""
     work_ns: int = 0
-    """By how much longer its ops that are no collectives took."""
+    """By how much longer its own work takes."""
+    gain_ns: int | None = None
+    """What all would gain at most were the straggler as fast as the next slowest; None where unknown."""
+    needs: tuple[int, int] | None = None
+    """What the straggler needs by itself, and the next slowest."""
+    is_host: bool = True
+    """Whether the straggler's host is what takes longest of its own, rather than its work."""
     by_device: tuple[tuple[int | None, int], ...] = ()
     """The waits by device, the most first."""
     count: int = 0
@@ -61,6 +67,11 @@ class PeerWaits:
         return f"device {known} waits"
 
     @property
+    def is_material(self) -> bool:
+        """Whether a faster straggler would end a good part of the waits, as far as is known."""
+        return self.gain_ns is None or self.gain_ns >= _MORE * _each(self)
+
+    @property
     def facts(self) -> str:
         """What tells that it is the straggler."""
         if self.straggler is None:
@@ -78,25 +89,38 @@ class PeerRule:
     is_fault: bool = True
 
 
+def _is_told_of(peers: PeerWaits) -> bool:
+    """Whether a straggler is worth a look, as far as is known."""
+    return peers.straggler is not None and peers.is_material
+
+
 PEER_RULES: Final = (
+    PeerRule(
+        "straggler_by_a_hair",
+        "One device comes last, but the next slowest would need nearly as long by itself: while they wait in "
+        "collectives, the hosts of the others are still launching. Speed up what all of them do first: fewer "
+        "launches, less work, fewer waits in each step.",
+        lambda peers: peers.straggler is not None and not peers.is_material,
+        is_fault=False,
+    ),
     PeerRule(
         "straggler_with_a_late_host",
         "One device comes late because its host launches late. Find out why: compare the process that feeds "
         "it with another's (data loading, logging or evaluation on one rank, CPU cores, its late launches in "
         "this list). What the others wait for it goes with that.",
-        lambda peers: peers.straggler is not None and peers.late_ns >= _MORE * _each(peers),
+        lambda peers: _is_told_of(peers) and peers.late_ns >= _MORE * _each(peers),
     ),
     PeerRule(
         "straggler_with_more_work",
         "One device comes late because its own ops take longer. Balance the data (by tokens or pixels, not "
         "by samples; sort by length), the layers or the experts, and look whether its clock is throttled.",
-        lambda peers: peers.straggler is not None and peers.work_ns >= _MORE * _each(peers),
+        lambda peers: _is_told_of(peers) and peers.work_ns >= _MORE * _each(peers),
     ),
     PeerRule(
         "straggler",
         "One device comes late. Compare its steps on the timeline with another device's: what runs before "
         "each collective, and which thread launches it.",
-        lambda peers: peers.straggler is not None,
+        _is_told_of,
     ),
     PeerRule(
         "turns",
@@ -131,15 +155,22 @@ def peer_waits(report: Report, context: Context | None) -> PeerWaits | None:
 
 def _of_straggler(report: Report, finding: Finding) -> PeerWaits:
     device = finding.scope["device"]
-    return PeerWaits(
+    peers = PeerWaits(
         straggler=device,
         ns=_number(finding, "waited_ns"),
         last=_number(finding, "last"),
         matched=_number(finding, "matched"),
         waiting=_number(finding, "waiting"),
-        late_ns=_more(report, device, _late),
-        work_ns=_more(report, device, _work),
     )
+    if finding.evidence.get("gain_ns") is None:
+        return replace(peers, work_ns=_more_work(report, device))
+    needs = _number(finding, "needs_ns"), _number(finding, "next_needs_ns")
+    numbers, scope = Numbers(report), {"device": device}
+    is_host = numbers.count("collectives/launching", scope) >= numbers.count("collectives/work", scope)
+    more = max(needs[0] - needs[1], 0)
+    late, work = (more, 0) if is_host else (0, more)
+    gain = _number(finding, "gain_ns")
+    return replace(peers, late_ns=late, work_ns=work, gain_ns=gain, needs=needs, is_host=is_host)
 
 
 def _number(finding: Finding, name: str) -> int:
@@ -147,19 +178,16 @@ def _number(finding: Finding, name: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _late(numbers: Numbers, scope: Mapping[str, int]) -> int:
-    return numbers.count(f"device/idle/{Cause.HOST_LATE}", scope)
+def _more_work(report: Report, device: int) -> int:
+    """By how much longer a device's own ops took than those of the others in the middle."""
+    numbers = Numbers(report)
+    scopes = (one for one in numbers.devices() if one.get("device") != device)
+    others = sorted(_work(numbers, one) for one in scopes)
+    return _work(numbers, {"device": device}) - others[(len(others) - 1) // 2] if others else 0
 
 
 def _work(numbers: Numbers, scope: Mapping[str, int]) -> int:
     return numbers.count("device/busy", scope) - numbers.count("collectives/exposed", scope)
-
-
-def _more(report: Report, device: int, value_of: Callable[[Numbers, Mapping[str, int]], int]) -> int:
-    """How much more of something a device has than the others in the middle."""
-    numbers = Numbers(report)
-    others = sorted(value_of(numbers, one) for one in numbers.devices() if one.get("device") != device)
-    return value_of(numbers, {"device": device}) - others[(len(others) - 1) // 2] if others else 0
 
 
 def _with_spans(peers: PeerWaits, context: Context | None) -> PeerWaits:

@@ -25,9 +25,14 @@ CAUSE_WORDS: Final[dict[Cause, str]] = {
 TERMS: Final[dict[str, str]] = {
     "window": "From the device's first op to the end of its last; shares of time divide by it.",
     "busy": "Time with at least one op on the device; idle is the rest of the window.",
-    "of it waiting in collectives": (
+    "working": "Busy, without the time that it only waits in collectives; with that time it is busy.",
+    "waiting in collectives": (
         "Busy, but with nothing else on the device than a collective that waits for the device that starts "
         "it last."
+    ),
+    "as fast as the next slowest": (
+        "What its host needs to launch, or its device to work, without waits; next is the one of the others "
+        "that needs most. No run is faster than that, so no more is gained."
     ),
     "ran empty after a wait": (
         "A drain: the host waited with nothing queued behind, so the device stood idle until new work came: "
@@ -96,10 +101,11 @@ SHOWN_AS: Final[dict[str, str]] = {
     "final waits": "waiting at the end for queued work",
     "final wait": "waiting at the end for queued work",
     "blocked with work still to launch": "with work still to launch",
+    "host blocked, all threads": "host blocked",
     "the host launched late": "host late",
     "on average": "each device",
-    "counted as busy": "of it waiting in collectives",
-    "busy, but waiting": "of it waiting in collectives",
+    "counted as busy": "waiting in collectives",
+    "busy, but waiting": "waiting in collectives",
     "each device, on average": "each device",
 }
 """What the first screen calls a term where its own name would not read well there."""

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from overlap_lab.schema import Api, Cause, Fault, Reason
 from overlap_lab.trace import Trace
+from tests.reference.collective_paces import PACE_TAGS, calculate_paces
 from tests.reference.collectives import TAGS as COLLECTIVE_TAGS
 from tests.reference.collectives import calculate_collectives
 from tests.reference.machine import TICK_NS, Call, Machine, Op, Thread, devices_of, read
@@ -72,8 +73,10 @@ def calculate(trace: Trace) -> dict[Key, Value]:
         values |= _streams(machine, verdicts, device)
     by_device = calculate_collectives(trace)
     values |= {key(tag, device=d): v for d, of_device in by_device.items() for tag, v in of_device.items()}
+    paces = calculate_paces(trace) if by_device else {}
+    values |= {key(tag, device=d): v for d, of_device in paces.items() for tag, v in of_device.items()}
     if not by_device:
-        values |= {key(tag): None for tag in COLLECTIVE_TAGS}
+        values |= {key(tag): None for tag in (*COLLECTIVE_TAGS, *PACE_TAGS)}
     values |= {key(f"quality/{fault}"): n for fault, n in _quality(machine, trace).items()}
     return values | _missing_side(machine, values)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from overlap_lab.trace import columns_of
 from tests.reference.calculator import calculate, key
+from tests.reference.collective_paces import PACE_TAGS
 from tests.reference.collectives import TAGS as COLLECTIVE_TAGS
 from tests.reference.random_traces import random_trace
 from tests.timeline import timeline
@@ -106,7 +107,7 @@ def test_blocked_is_the_sum_of_each_of_its_splits() -> None:
 def test_the_random_traces_reach_every_kind_of_wait_and_every_cause() -> None:
     reached = {tag for seed in range(1_000) for (tag, _), v in calculate(random_trace(seed)).items() if v}
     every = {tag for tag, _ in calculate(random_trace(0))}
-    quiet = {"quality/" + fault for fault in QUIET_FAULTS} | {*COLLECTIVE_TAGS}
+    quiet = {"quality/" + fault for fault in QUIET_FAULTS} | {*COLLECTIVE_TAGS, *PACE_TAGS}
     assert every - reached <= quiet
 
 

@@ -354,3 +354,5 @@ def test_the_slow_rank_of_a_real_run_is_named() -> None:
     assert [row["exposed"] for row in rows] == [40_158_059, 36_561_001, 39_009_961, 3_198_986]
     [finding] = [one for one in report.findings if one.rule == "straggler"]
     assert finding.title.startswith("device 5 started last in 21 of 21 collectives: 3 devices waited 109 ms")
+    assert [row["launching"] for row in rows] == [106_664_096, 126_818_328, 125_603_377, 129_497_786]
+    assert [row["gain"] for row in rows] == [0, 0, 0, 3_454_709]  # not the 109 ms: the others are slow, too

@@ -61,7 +61,7 @@ def test_the_device_that_stands_out_is_told_with_its_cause_and_what_to_compare()
     assert odd is not None
     assert odd.said == (
         "Device 3 stands out: host late 5.00 us (0 ns on the others); "
-        "its deepest queue held 1 op (3 or more)."
+        "its deepest queue held 1 op (3 or more on the others)."
     )
     assert odd.advice.startswith("Compare the process that feeds device 3 with the others: ")
     costs = costs_of(report, context)

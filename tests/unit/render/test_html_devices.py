@@ -52,6 +52,6 @@ def test_the_numbers_of_all_devices_are_ranges_and_drains_are_a_sum() -> None:
 
 def test_the_card_of_several_devices_tells_the_parts_of_one_on_average() -> None:
     card = glance([Glance("one", REPORT, costs_of(REPORT, CONTEXT), 0)]).replace("\u00a0", " ")
-    assert "each device&#x27;s 18.0 us on average:" in card
+    assert "on average, of 18.0 us:" in card
     [late] = re.findall(r"<li>(?:(?!</li>).)*>host late<.*?</li>", card)
     assert re.sub("<[^>]*>", "", late).endswith(" 9.3 % 1.67 us")  # 5 us of 3 x 18 us

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -46,8 +47,11 @@ def test_waits_for_a_straggler_are_a_cost_with_their_rank_and_share() -> None:
     assert peers.idle_ns == 0
     assert costs.found[0] is peers
     words = cost_words(peers, costs)
-    assert words.startswith("2 devices wait for device 2 in collectives: 23.0 us each on average, ")
-    assert words.endswith(" of the time of all, counted as busy")
+    assert words == (
+        "2 devices wait for device 2 in collectives: 15.3 us on average (47.9 %), counted as busy; were its "
+        "host (22.0 us of launching) as fast as the next slowest (9.00 us), at most 14.0 us (43.8 %) would "
+        "be gained"
+    )
     assert peers.devices == ((0, 23_000), (1, 23_000))
     assert peers.longest_ns == 9_000
 
@@ -98,6 +102,8 @@ def test_devices_that_take_turns_are_told_without_a_name() -> None:
         (PeerWaits(1, 100, waiting=2, late_ns=12, work_ns=13), "straggler_with_more_work"),
         (PeerWaits(1, 100, waiting=2, late_ns=12, work_ns=12), "straggler"),
         (PeerWaits(None, 100, waiting=2, late_ns=99, work_ns=99), "turns"),
+        (PeerWaits(1, 100, waiting=2, late_ns=99, gain_ns=12), "straggler_by_a_hair"),
+        (PeerWaits(1, 100, waiting=2, late_ns=99, gain_ns=13), "straggler_with_a_late_host"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -151,12 +157,57 @@ def test_the_page_lists_them_and_keeps_a_kernels_name_text() -> None:
     assert "<script>alert" not in page
 
 
+BY_A_HAIR = """
+    process 1 host 1            |L1.........L2.........L3...........
+    process 2 host 2            |..L4..........L5..........L6.......
+    process 1 device 0 stream 0 |..N1NN.......N2NNN......N3NNNNN....
+    process 2 device 1 stream 0 |....N4..........N5..........N6N....
+    """
+
+
+def test_where_all_hosts_are_slow_fewer_launches_come_first_and_it_says_why() -> None:
+    report, context = report_and_context(timeline(BY_A_HAIR))
+    costs = costs_of(report, context)
+    said = headline(report, costs)
+    assert costs.peers is not None
+    assert costs.peers.advice is not None
+    assert costs.peers.advice.name == "straggler_by_a_hair"
+    assert said.first is not costs.peers
+    assert said.odd is None
+    gained = "at most 2.00 us (7.1 %) would be gained: all hosts are slow."
+    assert any(one.endswith(gained) for one in said.sentences)
+
+
+@pytest.mark.parametrize(
+    ("gain_ns", "first"), [(20_000, "Most to gain: 2 devices wait"), (1_000, "Costliest: ")]
+)
+def test_where_most_is_gained_from_the_straggler_that_leads(gain_ns: int, first: str) -> None:
+    report, context = report_and_context(timeline(LATE))
+    costs = costs_of(report, context)
+    assert costs.peers is not None
+    assert costs.peers.peers is not None
+    peers = replace(costs.peers, peers=replace(costs.peers.peers, gain_ns=gain_ns))
+    more = replace(costs.found[1], idle_ns=costs.peers.device_ns + 1)
+    said = headline(report, replace(costs, found=(more, peers)))
+    assert said.sentences[1].startswith(first)
+    assert (said.first is peers) == (gain_ns == 20_000)
+
+
+def test_the_parts_of_the_window_add_up() -> None:
+    report, context = report_and_context(timeline(LATE))
+    costs = costs_of(report, context)
+    said = headline(report, costs).sentences[0]
+    shares = [float(one) for one in re.findall(r"([0-9.]+) %", said)]
+    assert len(shares) == 3
+    assert sum(shares) == pytest.approx(100, abs=0.15)
+
+
 def test_the_bars_name_the_waits_apart_within_busy() -> None:
     trace = timeline(LATE)
     page = report_page([PageSection("a", trace, analyze(trace))], title="a")
-    assert "busy: 33.0 us, 94.3 % of its 35.0 us window" in page
-    assert "of it waiting in collectives: 23.0 us, 65.7 % of its 35.0 us window" in page
-    assert page.count("of it waiting in collectives: ") == 2
+    assert "working: 10.0 us, 28.6 % of its 35.0 us window" in page
+    assert "waiting in collectives: 23.0 us, 65.7 % of its 35.0 us window" in page
+    assert page.count("waiting in collectives: ") == 2
     assert "Collectives" in page
 
 
