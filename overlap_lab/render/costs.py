@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from overlap_lab.columns import Ints, Rows
-from overlap_lab.intervals import Intervals, clip, shared_length, union
+from overlap_lab.intervals import Intervals, clip, shared_length, subtract, union
 from overlap_lab.metrics.causes import CAUSES
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.dense import Spans, densest_stretch
@@ -31,14 +31,12 @@ __all__ = ["Cost", "Costs", "costs_of"]
 
 _SMALL_SHARE: Final = 0.01
 """Idle time without a wait below this share of all idle time is told as one sum."""
-
 _SPREAD: Final = 0.05
 """Idle time of which the longest gap is less than this share is spread: one gap shows nothing of it."""
 _STRETCH: Final = 0.02
 """Of a device's window so much is a stretch to look at."""
 _GAPS: Final = 4
 """A stretch that has not room for so many of the longest gaps shows one gap only."""
-
 _OUTSIDE: Final = "waits outside of the window"
 _INSIDE: Final = "waits inside of other waits"
 
@@ -57,7 +55,7 @@ def costs_of(report: Report, context: Context | None) -> Costs:
     waits = costly_waits(report, context)
     final_ns = sum(one.final_ns for one in waits)
     are_known = any(by_cause.values())  # without host records nobody knows them
-    others = _with_context(context) if context is not None and are_known else _bare(by_cause)
+    others = _with_context(context) if context is not None and are_known else _bare(by_cause, waits)
     stretch_ns = round(_STRETCH * window / max(len(scopes), 1))
     recovered = {device: recoveries(context, device) for device in context.devices} if context else {}
     regaining = _relative(context, recovered)
@@ -146,11 +144,13 @@ def _spread(cost: Cost, stretch_ns: int) -> Cost:
     return replace(cost, stretch=densest_stretch(cost.spans[most], stretch_ns))
 
 
-def _bare(by_cause: Mapping[Cause, int]) -> Iterator[Cost]:
-    """One cost for each cause, as the numbers say."""
+def _bare(by_cause: Mapping[Cause, int], waits: Sequence[CostlyWait]) -> Iterator[Cost]:
+    """One cost for each cause, as the numbers say; what lies behind a wait is told with it."""
+    undecided = max(sum(one.idle_ns for one in waits) - by_cause[Cause.DRAIN], 0)
     for cause, ns in by_cause.items():
-        if ns and cause is not Cause.DRAIN:
-            yield Cost(cause, ns, None, 0, 0)
+        rest = ns - undecided if cause is Cause.UNKNOWN else ns
+        if rest > 0 and cause is not Cause.DRAIN:
+            yield Cost(cause, rest, None, 0, 0)
 
 
 def _with_context(context: Context) -> Iterator[Cost]:
@@ -164,10 +164,13 @@ def _of_cause(context: Context, cause: Cause) -> Iterator[Cost]:
     """All idle time of one cause as one cost."""
     spans: dict[int, tuple[Ints, Ints]] = {}
     names: dict[str, int] = {}
+    behind_waits = _behind_waits(context, have_row=True) if cause is Cause.UNKNOWN else {}
     for device in context.devices:
         segments = idle_segments(context, device)
         mine = segments.cause == CAUSES.index(cause)
         spans[device] = start, end = segments.start[mine], segments.end[mine]
+        if cause is Cause.UNKNOWN:  # what lies behind a wait is told with it
+            spans[device] = subtract((start, end), behind_waits[device])
         if cause is Cause.IN_CALL:
             calls = _calls(context, device, segments.gap[mine])
             for name, ns in zip(calls, (end - start).tolist(), strict=True):
@@ -186,15 +189,20 @@ def _outside(
     if context is None:
         yield Cost(Cause.DRAIN, rest_ns, None, 0, 0, title=_OUTSIDE)
         return
+    title, spans = _INSIDE if context.window is None else _OUTSIDE, _behind_waits(context, have_row=False)
+    yield from (replace(cost, title=title) for cost in _summed(context, Cause.DRAIN, spans))
+
+
+def _behind_waits(context: Context, *, have_row: bool) -> dict[int, Spans]:
+    """The idle spans of each device behind waits that have a row, or that have none, also of unknown cause."""
     has_row = np.zeros(context.waits.row.size, np.bool_)
     has_row[waits_inside(context)] = True
     spans = {}
     for device, drains in context.drains.items():
         start, end = clip(drains.start, drains.end, context.window)
-        mine = ~has_row[drains.wait] & (end > start)
+        mine = (has_row[drains.wait] == have_row) & (end > start)
         spans[device] = start[mine], end[mine]
-    title = _INSIDE if context.window is None else _OUTSIDE
-    yield from (replace(cost, title=title) for cost in _summed(context, Cause.DRAIN, spans))
+    return spans
 
 
 def _summed(context: Context, cause: Cause, spans: Mapping[int, tuple[Ints, Ints]]) -> Iterator[Cost]:

@@ -419,3 +419,19 @@ def test_recoveries_are_sought_once_for_each_device(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(f"{module}.recoveries", counted)
     costs_of(report, context)
     assert sought == list(context.devices)
+
+
+def test_idle_time_behind_waits_is_told_once_where_no_clock_says_its_cause() -> None:
+    """The first op starts before its launch and ends after the wait for it returned: no shift is right."""
+    report, context = report_and_context(
+        timeline(
+            """
+            host   1 |...L1SSS....L2...L3SSSS
+            stream 0 |..K1KKKKKKK...K2...K3K.
+            """
+        )
+    )
+    for costs in (costs_of(report, context), costs_of(report, None)):
+        assert costs.by_cause[Cause.UNKNOWN] == costs.idle_ns == 6_000
+        told = [(one.cause, one.idle_ns) for one in costs.found if one.idle_ns]
+        assert sorted(told) == [(Cause.DRAIN, 3_000), (Cause.UNKNOWN, 3_000)]
