@@ -194,7 +194,7 @@ def _outside(
 
 
 def _behind_waits(context: Context, *, have_row: bool) -> dict[int, Spans]:
-    """The idle spans of each device behind waits that have a row, or that have none, also of unknown cause."""
+    """The idle spans behind waits that have a row, or that have none, by device; also of unknown cause."""
     has_row = np.zeros(context.waits.row.size, np.bool_)
     has_row[waits_inside(context)] = True
     spans = {}
