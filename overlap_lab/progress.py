@@ -133,7 +133,8 @@ def waiting_for(words: str, files: Sequence[Path] = ()) -> Iterator[None]:
     # The thread's drawings belong to this cell's output, which the notebook knows by the context.
     draw = contextvars.copy_context().run
     thread = threading.Thread(target=draw, args=(drawn.run,), name="overlap_lab bar", daemon=True)
-    thread.start()
+    with suppress(RuntimeError):  # no thread to be had: then there is no bar
+        thread.start()
     well = False
     try:
         yield
@@ -141,7 +142,8 @@ def waiting_for(words: str, files: Sequence[Path] = ()) -> Iterator[None]:
     finally:
         _shown.reset(token)
         drawn.stop()
-        thread.join()
+        if thread.ident is not None:
+            thread.join()
         drawn.end(well=well)
 
 

@@ -40,6 +40,10 @@ VERBS: Final = (
 """Modules of this package; one is imported when it is asked for."""
 
 USAGE_OR_INPUT: Final = 2
+OUT_OF_MEMORY: Final = (
+    "not enough memory; raise the limit (ulimit -v, or that of the job or container), "
+    "or give a trace of less time"
+)
 CLOSED_PIPE: Final = 141
 """What a shell reports for a reader that went away."""
 
@@ -65,6 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         tell_interrupted()
         return INTERRUPTED
+    except MemoryError:
+        return _failed(OUT_OF_MEMORY)
     except OSError as error:
         return _failed(f"{error.filename or 'input or output'}: {error.strerror or error}")
     return code

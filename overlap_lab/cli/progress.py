@@ -33,12 +33,14 @@ def waiting_for(files: Sequence[Path], stream: TextIO | None = None) -> Iterator
         yield meter
         return
     thread = threading.Thread(target=meter.run, name="overlap_lab progress", daemon=True)
-    thread.start()
+    with suppress(RuntimeError):  # no thread to be had: then there is no line
+        thread.start()
     try:
         yield meter
     finally:
         meter.ended.set()
-        thread.join()
+        if thread.ident is not None:
+            thread.join()
 
 
 class Meter:

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -56,7 +57,11 @@ void end_after_interrupt(int pipe, std::string message) {
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for Python's own threads
-  std::thread(watch, pipe, std::move(message)).detach();
+  try {
+    std::thread(watch, pipe, std::move(message)).detach();
+  } catch (const std::system_error&) {
+    // No thread to be had: an interrupt waits for Python's next step.
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

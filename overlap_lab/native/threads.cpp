@@ -27,12 +27,15 @@ size_t usable_cores() {
   return std::thread::hardware_concurrency();  // more cores than the set can name
 }
 
-/// The threads of one job, and the first thing that went wrong in it.
+/// The threads of one job, and the first thing that went wrong in it. Where no more threads are to
+/// be had, those that there are take the tasks that are left, without any the caller does.
 class Job {
  public:
-  explicit Job(const std::vector<Task>& tasks) : running_(tasks.size()) {
+  explicit Job(const std::vector<Task>& tasks) : tasks_(tasks), running_(tasks.size()) {
     threads_.reserve(tasks.size());
-    for (const Task& task : tasks) start(task);
+    while (threads_.size() < tasks.size() && start()) {
+    }
+    if (threads_.empty()) run();
   }
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -55,21 +58,23 @@ class Job {
   }
 
  private:
-  void start(const Task& task) {
+  bool start() {
     try {
-      threads_.emplace_back([this, &task] { run(task); });
-    } catch (...) {  // no more threads to be had
-      fail(std::current_exception());
-      finish();
+      threads_.emplace_back([this] { run(); });
+      return true;
+    } catch (...) {  // no more threads to be had, or no memory for one
+      return false;
     }
   }
-  void run(const Task& task) {
-    try {
-      task(stop_);
-    } catch (...) {
-      fail(std::current_exception());
+  void run() {
+    for (size_t at = next_++; at < tasks_.size(); at = next_++) {
+      try {
+        tasks_[at](stop_);
+      } catch (...) {
+        fail(std::current_exception());
+      }
+      finish();
     }
-    finish();
   }
   void fail(std::exception_ptr what) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -82,6 +87,8 @@ class Job {
     done_.notify_all();
   }
 
+  const std::vector<Task>& tasks_;
+  std::atomic<size_t> next_{0};
   Stop stop_;
   std::mutex mutex_;
   std::condition_variable done_;

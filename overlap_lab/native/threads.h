@@ -24,9 +24,10 @@ using Task = std::function<void(const Stop&)>;
 /// The cores that this process may use, at most what OVERLAP_LAB_THREADS says; at least 1.
 size_t thread_count();
 
-/// Runs the tasks, each on a thread of its own, and blocks until all have returned. `interrupted`
-/// is asked by the calling thread every 30 ms and may throw. What it or the first failing task
-/// throws stops the others and is thrown again here.
+/// Runs the tasks, each on a thread of its own where the system gives so many, and blocks until all
+/// have returned; so none may wait for another. `interrupted` is asked by the calling thread every
+/// 30 ms and may throw. What it or the first failing task throws stops the others and is thrown
+/// again here.
 void run_tasks(const std::vector<Task>& tasks, const std::function<void()>& interrupted);
 
 /// Calls `work(i, stop)` for each i below `count`, on at most as many threads as there are cores,

@@ -1,4 +1,5 @@
 // Threads that are stopped: the laws hold also under ThreadSanitizer, which sees what races.
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -71,6 +73,32 @@ void a_failure_stops_the_others() {
                                    wait_for};
   require(throws<std::length_error>([&] { overlap_native::run_tasks(tasks, [] {}); }),
           "what a task throws comes out");
+}
+
+/// Calls the work while no thread can be started: none has room for a stack of 64 TiB.
+template <class Work>
+void without_threads(const Work& work) {
+  pthread_attr_t usual, huge;
+  pthread_getattr_default_np(&usual);
+  pthread_attr_init(&huge);
+  pthread_attr_setstacksize(&huge, size_t{1} << 46);
+  require(pthread_setattr_default_np(&huge) == 0, "the size of a stack is set");
+  require(throws<std::system_error>([] { std::thread([] {}).join(); }), "no thread starts");
+  work();
+  pthread_setattr_default_np(&usual);
+}
+
+void tasks_run_where_no_thread_is_to_be_had() {
+  std::atomic<int> ran{0};
+  const std::vector<Task> tasks(5, [&ran](const Stop&) { ++ran; });
+  without_threads([&] { overlap_native::run_tasks(tasks, [] {}); });
+  require(ran == 5, "each task ran once");
+  without_threads([] {
+    require(throws<std::length_error>([] {
+              overlap_native::run_tasks({[](const Stop&) { throw std::length_error("x"); }}, [] {});
+            }),
+            "what a task throws comes out");
+  });
 }
 
 void parts_cover_all_rows_once() {
@@ -147,6 +175,7 @@ void a_scan_that_is_stopped_reads_no_further() {
 int main() {
   an_interrupt_stops_all_tasks();
   a_failure_stops_the_others();
+  tasks_run_where_no_thread_is_to_be_had();
   parts_cover_all_rows_once();
   a_failure_in_a_part_comes_out();
   without_memory_for_a_thread_no_part_outlives_the_job();
