@@ -6,13 +6,20 @@ import numpy as np
 import numpy.typing as npt
 
 from overlap_lab import native
-from overlap_lab.columns import Numbers, Rows, code_bits, gather
+from overlap_lab.columns import Ints, Numbers, Rows, code_bits, gather
 from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.python_frames import frame_in
 from overlap_lab.schema import Kind
 from overlap_lab.trace import Trace
 
-__all__ = ["around_waits", "lines_around_waits", "names_of", "near_waits", "relative_start_ns"]
+__all__ = [
+    "around_waits",
+    "lines_around_waits",
+    "names_around",
+    "names_of",
+    "near_waits",
+    "relative_start_ns",
+]
 
 Kinds = npt.NDArray[np.uint8]
 
@@ -64,6 +71,21 @@ def _innermost(context: Context, kinds: Kinds, kind: int) -> list[str | None]:
     )
     if bool((found < 0).all()):
         return [None] * found.size
+    names = names_of(trace, near[np.maximum(found, 0)])
+    return [name if row >= 0 else None for name, row in zip(names, found.tolist(), strict=True)]
+
+
+def names_around(context: Context, thread: Ints, rows: Rows, kind: Kind) -> list[str | None]:
+    """For each host call, by row and number of its thread, the name of the innermost row around it."""
+    trace = context.trace
+    if rows.size == 0:
+        return []
+    moments = thread, gather(trace.start_ns, rows), gather(trace.end_ns, rows)
+    near, near_thread = native.rows_near(trace, code_bits((kind,)), context.links.thread_rows, moments)
+    if near.size == 0:
+        return [None] * rows.size
+    around = near_thread, gather(trace.start_ns, near), gather(trace.end_ns, near)
+    found = native.innermost_rows(trace.kind[near], around, kind, moments)
     names = names_of(trace, near[np.maximum(found, 0)])
     return [name if row >= 0 else None for name, row in zip(names, found.tolist(), strict=True)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -23,6 +24,7 @@ __all__ = [
     "gain_words",
     "kind_of",
     "longest_words",
+    "ranges_words",
     "share_words",
     "spread_words",
     "title_of",
@@ -32,6 +34,7 @@ __all__ = [
     "why_empty",
 ]
 
+_NUMBER: Final = re.compile(r"(?<![\w.])(\d+)(?![\w.])")
 _ON_DEVICE: Final = (CopyKind.DEVICE_TO_DEVICE, CopyKind.PEER_TO_PEER)
 _ITEM_OPS: Final = frozenset({"aten::item", "aten::_local_scalar_dense"})
 _NOTABLE_SHARE: Final = 0.4
@@ -101,6 +104,22 @@ def and_more(names: Sequence[str], *, shown: int = 2) -> str:
     if len(names) <= shown + 1:
         return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
     return f"{', '.join(names[:shown])} and {len(names) - shown} more"
+
+
+def ranges_words(names: Sequence[str]) -> str:
+    """Ranges in a sentence: as one where they only count on, else the first of them and how many more.
+
+    >>> ranges_words(["layer 0", "layer 2", "layer 1"]), ranges_words(["step 3", "step 5"])
+    ('layer 0 to 2', 'step 3 and step 5')
+    """
+    parts = [_NUMBER.split(name) for name in names]
+    if len(names) < 2 or any(len(part) != 3 or part[::2] != parts[0][::2] for part in parts):
+        return and_more(names)
+    numbers = sorted(int(part[1]) for part in parts)
+    if numbers != list(range(numbers[0], numbers[0] + len(numbers))) or len(numbers) < 3:
+        return and_more(names)
+    before, _, after = parts[0]
+    return f"{before}{numbers[0]} to {numbers[-1]}{after}"
 
 
 def spread_words(cost: Cost, costs: Costs) -> str:

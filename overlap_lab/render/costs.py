@@ -15,7 +15,7 @@ from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.dense import Spans, densest_stretch
 from overlap_lab.metrics.idle import first_op, idle_segments
 from overlap_lab.metrics.late import LateGaps, alike, late_gaps
-from overlap_lab.metrics.places import names_of, relative_start_ns
+from overlap_lab.metrics.places import names_around, names_of, relative_start_ns
 from overlap_lab.metrics.recovery import recoveries, recovery_idle
 from overlap_lab.metrics.tables import waits_inside
 from overlap_lab.render.cost import Cost, Costs
@@ -25,7 +25,7 @@ from overlap_lab.render.numbers import Numbers
 from overlap_lab.render.peer_waits import PeerWaits, advice_for_peers, peer_waits
 from overlap_lab.render.rule_book import advice_for_wait
 from overlap_lab.report import Report
-from overlap_lab.schema import ABSENT_DEVICE, Cause
+from overlap_lab.schema import ABSENT_DEVICE, Cause, Kind
 
 __all__ = ["Cost", "Costs", "costs_of"]
 
@@ -171,9 +171,9 @@ def _of_cause(context: Context, cause: Cause) -> Iterator[Cost]:
         spans[device] = start, end = segments.start[mine], segments.end[mine]
         if cause is Cause.UNKNOWN:  # what lies behind a wait is told with it
             spans[device] = subtract((start, end), behind_waits[device])
-        if cause is Cause.IN_CALL:
-            calls = _calls(context, device, segments.gap[mine])
-            for name, ns in zip(calls, (end - start).tolist(), strict=True):
+        if cause in _NAMED:
+            told = _NAMED[cause](context, device, segments.gap[mine])
+            for name, ns in zip(told, (end - start).tolist(), strict=True):
                 if name:
                     names[name] = names.get(name, 0) + ns
     yield from (replace(cost, names=_most_named(names)) for cost in _summed(context, cause, spans))
@@ -234,16 +234,35 @@ def _summed(context: Context, cause: Cause, spans: Mapping[int, tuple[Ints, Ints
 
 
 def _calls(context: Context, device: int, gap: Rows) -> list[str]:
-    """The name of the call that launched the op behind each gap, empty where it has none.
+    """The name of the call that launched the op behind each gap, empty where it has none."""
+    caller = _callers(context, device, gap)
+    names = names_of(context.trace, context.links.host[np.maximum(caller, 0)])
+    return [name if call >= 0 else "" for name, call in zip(names, caller.tolist(), strict=True)]
+
+
+def _ranges(context: Context, device: int, gap: Rows) -> list[str]:
+    """The innermost range, else framework op, in which the op behind each gap was launched."""
+    caller = _callers(context, device, gap)
+    calls = context.links.host[np.maximum(caller, 0)]
+    thread = context.links.host_thread[np.maximum(caller, 0)].astype(np.int64)
+    found = [names_around(context, thread, calls, kind) for kind in (Kind.RANGE, Kind.CPU_OP)]
+    named = zip(*found, caller.tolist(), strict=True)
+    return [(range_ or op or "") if call >= 0 else "" for range_, op, call in named]
+
+
+def _callers(context: Context, device: int, gap: Rows) -> Rows:
+    """The call that launched the op behind each gap, negative where it has none.
 
     -1 is the time before the device's first op, which a window may begin in.
     """
     op = np.full(gap.size, first_op(context, device)[0])
     inside = gap >= 0
     op[inside] = context.devices[device].next_op[gap[inside]]
-    caller = context.links.caller[op]
-    names = names_of(context.trace, context.links.host[np.maximum(caller, 0)])
-    return [name if call >= 0 else "" for name, call in zip(names, caller.tolist(), strict=True)]
+    return np.asarray(context.links.caller[op])
+
+
+_NAMED: Final = {Cause.IN_CALL: _calls, Cause.HOST_FUNCTION: _ranges}
+"""Causes whose gaps have a name each."""
 
 
 def _late(context: Context) -> Iterator[Cost]:

@@ -11,6 +11,7 @@ from overlap_lab.render.cost_words import (
     and_more,
     calls_words,
     kind_of,
+    ranges_words,
     title_of,
     wait_name,
     waited_words,
@@ -152,8 +153,8 @@ def _phrase(cost: Cost) -> str:
     """The cost as a part of a sentence."""
     title = title_of(cost)
     if cost.wait is not None:
-        where = and_more(cost.wait.ranges) or cost.wait.op or ""
-        around = f" in {printable(where)}" if where else ""
+        where = [place for place in (cost.wait.op, ranges_words(cost.wait.ranges)) if place]
+        around = f" in {printable(', '.join(where))}" if where else ""
         count = "a wait" if cost.wait.waits == 1 else f"{cost.wait.waits} waits"
         then = ", after which the device ran empty" if cost.idle_ns else ""
         return f"{count} in {title} ({kind_of(cost)}){around}{then}"
@@ -177,8 +178,22 @@ def _mostly(cost: Cost) -> str:
 
 
 def _stood_idle(cost: Cost, title: str) -> str:
+    if cost.cause is Cause.HOST_FUNCTION:
+        where = ranges_words([name for name, _ in cost.names])
+        return f"{title}{f' in {printable(where)}' if where else ''}{_lengths(cost)}"
     around = and_more([name for name, _ in cost.names], shown=1)
     return f"{title} ({printable(around)})" if around else title
+
+
+def _lengths(cost: Cost) -> str:
+    """How many gaps there are, the longest of them, and how long the others usually are."""
+    if cost.gaps < 2:
+        return ""
+    words = f"{cost.gaps:,} gaps, the longest {format_ns(cost.longest_ns)}"
+    lengths = sorted(ns for start, end in cost.spans.values() for ns in (end - start).tolist())
+    if len(lengths) < 3:
+        return f" ({words})"
+    return f" ({words}, the others about {format_ns(lengths[(len(lengths) - 1) // 2])})"
 
 
 def _wait_sentences(report: Report, costs: Costs) -> Iterator[str]:

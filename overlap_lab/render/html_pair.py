@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
@@ -10,6 +11,7 @@ from overlap_lab.compare import Comparison, Explanation, Verdict
 from overlap_lab.render.compare_text import rests_on
 from overlap_lab.render.compare_words import headline_words, signed_ns
 from overlap_lab.render.costs import Costs
+from overlap_lab.render.headline import cost_words
 from overlap_lab.render.html_glance import Glance, try_first
 from overlap_lab.render.html_parts import element, sentence, term, text
 from overlap_lab.render.numbers import blocked_split
@@ -23,6 +25,7 @@ __all__ = ["change_cards"]
 _NOTABLE: Final = 0.01
 """Of one run each a difference below 1 % of the window is no verdict."""
 _SHOWN: Final = {"with work still to launch": "blocked with work still to launch"}
+_OF_THE_HOST: Final = ("with work still to launch", "waiting at the end for queued work")
 _SMALL_PART: Final = 0.001
 """Parts of a difference below this share of the window are not named."""
 
@@ -36,10 +39,8 @@ def change_cards(comparisons: Sequence[tuple[str, Comparison]], sides: Sequence[
 
 def _card(heading: str, comparison: Comparison, sides: Sequence[Glance]) -> str:
     blocked = _blocked(sides)
-    words = [
-        element("p", sentence(said), class_="" if at else "said")
-        for at, said in enumerate(chain(_sentences(comparison), _of_the_host(sides, blocked)))
-    ]
+    said = chain(_sentences(comparison), _of_the_host(sides, blocked), _left(sides))
+    words = [element("p", sentence(one), class_="" if at else "said") for at, one in enumerate(said)]
     rests = element("p", sentence(rests_on(comparison)), class_="soft")
     then = try_first(sides[1], "Try next, in B") if sides else ""
     told = element("div", *words, rests, then, class_="words")
@@ -128,7 +129,7 @@ def _most_changed(changes: Sequence[Explanation]) -> Iterator[str]:
 def _speed(explanation: Explanation) -> str:
     change = _change(explanation)
     if abs(change) < _NOTABLE:
-        return f"About as fast ({signed_ns(explanation.window)})"
+        return f"About as fast ({_signed_percent(explanation.window, explanation.baseline_ns)})"
     return f"{percent(abs(change), 1)} {'slower' if change > 0 else 'faster'}"
 
 
@@ -141,39 +142,64 @@ def _parts(explanation: Explanation, sign: int) -> str:
     return ", ".join(f"{words} {signed_ns(ns)}" for words, ns in mine)
 
 
-def _blocked(sides: Sequence[Glance]) -> tuple[int, int] | None:
-    """Host time blocked with work still to launch, of both; None where that is not known."""
-    splits = [blocked_split(one.report) for one in sides]
-    if len(splits) != 2 or None in splits:
+@dataclass(frozen=True, slots=True)
+class _Blocked:
+    """Host time blocked, in A and in B."""
+
+    before: tuple[int, int]
+    """With work still to launch."""
+    final: tuple[int, int]
+    """At the end, for what is queued."""
+
+
+def _blocked(sides: Sequence[Glance]) -> _Blocked | None:
+    """How long the host was blocked; None where that is not known of both."""
+    splits = [split for one in sides if (split := blocked_split(one.report)) is not None]
+    if len(splits) != 2:
         return None
-    before, after = (split[0] if split else 0 for split in splits)
-    return before, after
+    return _Blocked((splits[0][0], splits[1][0]), (splits[0][1], splits[1][1]))
 
 
-def _of_the_host(sides: Sequence[Glance], blocked: tuple[int, int] | None) -> Iterator[str]:
+def _of_the_host(sides: Sequence[Glance], blocked: _Blocked | None) -> Iterator[str]:
     """What the host gained or lost, where it is worth naming: the devices' time does not show it."""
-    if blocked is None or not _matters(blocked, sides):
+    if blocked is None or not _matters(blocked.before, sides):
         return
-    before, after = blocked
+    before, after = blocked.before
     windows = f"{format_ns(before)} → {format_ns(after)}"
     side = "B leaves the host free for longer" if after < before else "B blocks the host for longer"
     yield f"{side}: blocked with work still to launch {windows} ({signed_ns(after - before)})."
+    first, then = blocked.final
+    if after < before and then > first and _matters(blocked.final, sides):
+        yield (
+            f"It waits at the end for what is queued, {format_ns(first)} → {format_ns(then)}: a gain only "
+            "where the host has other work for that time."
+        )
+
+
+def _left(sides: Sequence[Glance]) -> Iterator[str]:
+    """The costliest thing that is left in B."""
+    costs = sides[1].costs if len(sides) == 2 else None
+    if costs is not None and costs.found and costs.found[0].device_ns:
+        yield f"Costliest in B: {cost_words(costs.found[0], costs)}."
 
 
 def _matters(values: tuple[int, int], sides: Sequence[Glance]) -> bool:
     return abs(values[1] - values[0]) > _SMALL_PART * _each(sides[0].costs, sides[0].costs.window_ns)
 
 
-def _table(sides: Sequence[Glance], blocked: tuple[int, int] | None) -> str:
-    """Both traces, of several devices what each has on average, and the difference."""
+def _table(sides: Sequence[Glance], blocked: _Blocked | None) -> str:
+    """Both traces, of several devices what each has on average, and the difference; bold where it matters."""
     several = any(one.costs.devices > 1 for one in sides)
-    words = (element("th", sentence(word), class_="number") for word in ("A", "B", "B − A"))
+    window = _each(sides[0].costs, sides[0].costs.window_ns)
+    words = [element("th", sentence(word), class_="number") for word in ("A", "B")]
+    share = element("span", sentence("of A's window"), class_="soft")
+    words.append(element("th", sentence("B − A"), " ", share, class_="number"))
     head = (element("th", term("each device", "each device, on average") if several else ""), *words)
     rows = (
         element(
             "tr",
             element("td", term(word, _SHOWN.get(word, ""))),
-            *_cells(values),
+            *_cells(word, values, window),
             class_=_way(word, values) if _matters(values, sides) else "",
         )
         for word, values in _rows(sides, blocked)
@@ -183,14 +209,15 @@ def _table(sides: Sequence[Glance], blocked: tuple[int, int] | None) -> str:
     return element("div", whole, class_="scroll")
 
 
-def _rows(sides: Sequence[Glance], blocked: tuple[int, int] | None) -> Iterator[tuple[str, tuple[int, int]]]:
+def _rows(sides: Sequence[Glance], blocked: _Blocked | None) -> Iterator[tuple[str, tuple[int, int]]]:
     a, b = (one.costs for one in sides)
     yield "window", (_each(a, a.window_ns), _each(b, b.window_ns))
     yield "busy", (_each(a, a.window_ns - a.idle_ns), _each(b, b.window_ns - b.idle_ns))
     for cause in _largest_change(a.by_cause, b.by_cause):
         yield CAUSE_WORDS[cause], (_each(a, a.by_cause.get(cause, 0)), _each(b, b.by_cause.get(cause, 0)))
     if blocked is not None:
-        yield "with work still to launch", blocked
+        yield "with work still to launch", blocked.before
+        yield "waiting at the end for queued work", blocked.final
 
 
 def _each(costs: Costs, ns: int) -> int:
@@ -202,14 +229,29 @@ def _largest_change(a: Mapping[Cause, int], b: Mapping[Cause, int]) -> list[Caus
     return sorted(Cause, key=lambda cause: -abs(b.get(cause, 0) - a.get(cause, 0)))
 
 
-def _cells(values: tuple[int, int]) -> Iterator[str]:
+def _cells(word: str, values: tuple[int, int], window_ns: int) -> Iterator[str]:
+    """Both values, their difference, and what share of A's window that is; time of the host is none of it."""
     a, b = values
-    for value, said in ((a, format_ns(a)), (b, format_ns(b)), (b - a, signed_ns(b - a))):
-        yield element("td", text(said), class_="number", data_value=str(value))
+    for value in values:
+        yield element("td", text(format_ns(value)), class_="number", data_value=str(value))
+    share = "host time" if word in _OF_THE_HOST else _signed_percent(b - a, window_ns)
+    said = element("span", sentence(share), class_="soft")
+    yield element("td", sentence(signed_ns(b - a)), " ", said, class_="number", data_value=str(b - a))
+
+
+def _signed_percent(part: int, whole: int) -> str:
+    """A change as a share of the whole, with its sign.
+
+    >>> _signed_percent(-5, 1000), _signed_percent(20, 1000), _signed_percent(-1, 10000)
+    ('-0.5 %', '+2.0 %', '0.0 %')
+    """
+    said = percent(abs(part), whole)
+    sign = "" if said == percent(0, whole) else "+" if part > 0 else "-"
+    return f"{sign}{said}"
 
 
 def _way(word: str, values: tuple[int, int]) -> str:
-    """Less is better, but for busy time, which is the work itself."""
-    if word == "busy":
+    """Less is better, but for busy time, which is the work itself, and the wait that a run ends with."""
+    if word in ("busy", "waiting at the end for queued work"):
         return ""
     return "gain" if values[1] < values[0] else "loss"

@@ -133,10 +133,9 @@ WAIT_RULES: Final = (
     ),
     WaitRule(
         "small_copy_to_host",
-        "A few bytes are read back, and the host waits for all that is queued before them. Move what "
-        "the host does with them to the device: then neither waits. Or copy them to pinned memory with "
-        "an Async copy on the same stream and read them once an event has passed; a host function in "
-        "the stream frees the host too, but the device stands idle behind it.",
+        "To read a few bytes, the host waits for all that is queued before them. Do on the device what the "
+        "host does with them. Or copy them to pinned memory with an Async copy, record an event, and read "
+        "them when it has passed. Not in a host function: the device stands idle until that returns.",
         reasons=_COPIES,
         copies=frozenset({CopyKind.DEVICE_TO_HOST}),
         most_bytes=_SMALL_COPY,

@@ -16,6 +16,7 @@ from overlap_lab.render.cost_words import (
     and_more,
     kind_of,
     longest_words,
+    ranges_words,
     share_words,
     spread_words,
     title_of,
@@ -435,3 +436,43 @@ def test_idle_time_behind_waits_is_told_once_where_no_clock_says_its_cause() -> 
         assert costs.by_cause[Cause.UNKNOWN] == costs.idle_ns == 6_000
         told = [(one.cause, one.idle_ns) for one in costs.found if one.idle_ns]
         assert sorted(told) == [(Cause.DRAIN, 3_000), (Cause.UNKNOWN, 3_000)]
+
+
+def test_idle_time_behind_host_functions_says_where_how_often_and_how_long() -> None:
+    report, context = report_and_context(load(TRACES / "h200_fmha_bwd_async_kineto.json.gz"))
+    costs = costs_of(report, context)
+    assert headline(report, costs).sentences[1] == (
+        "Costliest: behind a host function in backward layer 0 to 2 (5 gaps, the longest 245 us, the others "
+        "about 68.7 us): 519 us, 9.6 % of the window."
+    )
+    assert (
+        where_words(costs.found[0])
+        == "backward layer 0 245 us, backward layer 1 138 us and backward layer 2 136 us"
+    )
+
+
+def test_ranges_that_count_on_are_one_and_others_are_named() -> None:
+    assert ranges_words(["layer 0", "layer 2", "layer 1"]) == "layer 0 to 2"
+    assert ranges_words(["layer 0", "layer 2", "layer 3"]) == "layer 0, layer 2 and layer 3"
+    assert ranges_words(["layer 0", "layer 1"]) == "layer 0 and layer 1"
+    assert ranges_words(["fwd 0", "bwd 1", "bwd 2"]) == "fwd 0, bwd 1 and bwd 2"
+    assert ranges_words(["a 1 of 3", "a 2 of 3", "a 3 of 3"]) == "a 1 of 3, a 2 of 3 and a 3 of 3"
+    assert ranges_words(["forward"]) == "forward"
+    assert not ranges_words([])
+
+
+def test_an_op_behind_a_host_function_without_a_range_is_named_by_its_framework_op() -> None:
+    trace = timeline(
+        """
+        host   1 |LH.L....SSSSSSSS
+        host   1 |...II...........
+        stream 0 |.KKK....KKKKKKK.
+        """
+    )
+    [cost] = [one for one in _costs(trace).found if one.cause is Cause.HOST_FUNCTION]
+    assert cost.names == (("aten::op", cost.idle_ns),)
+    assert (
+        headline(*(report_and_context(trace)[0], _costs(trace)))
+        .sentences[1]
+        .startswith("Costliest: behind a host function in aten::op: ")
+    )

@@ -10,6 +10,7 @@ from overlap_lab.render.costs import costs_of
 from overlap_lab.render.html_glance import Glance
 from overlap_lab.render.html_pair import change_cards
 from overlap_lab.trace import Trace
+from tests.timeline import timeline
 from tests.unit.render.test_device_words import FED, LATE, ONE_LATE, drawn_devices
 
 
@@ -49,10 +50,27 @@ def test_the_words_are_about_each_device_on_average_and_the_one_that_changed_mos
     card = _card(ONE_LATE, drawn_devices(FED, FED, FED)).replace("\u00a0", " ")
     said = re.findall(r"<p[^>]*>([^<]*)</p>", card)
     assert said[:3] == [
-        "About as fast (0 ns): window 18.0 us → 18.0 us, each of 3 devices on average.",
+        "About as fast (0.0 %): window 18.0 us → 18.0 us, each of 3 devices on average.",
         "Gained: host late -1.67 us, launch on its way -1.33 us. Lost: busy +3.00 us.",
         "Most on device 3: idle -9.00 us.",
     ]
+
+
+def test_a_free_host_that_waits_at_the_end_gains_only_with_other_work() -> None:
+    waits = """
+    host   1 |L.SSSSSSS..L.SSSSSSS
+    stream 0 |..KKKKK....KKKKKKKK.
+    """
+    free = """
+    host   1 |L.L..SSSSSSSSSSSSS..
+    stream 0 |..KKKKKkkkkkkkkk....
+    """
+    card = _card(timeline(waits), timeline(free))
+    said = [one.replace("\u00a0", " ") for one in re.findall(r"<p[^>]*>([^<]*)</p>", card)]
+    [ends] = [one for one in said if "at the end" in one]
+    assert ends.startswith("It waits at the end for what is queued, 7.00 us → 13.0 us: a gain only where")
+    assert _values(card, "waiting at the end for queued work") == ["7000", "13000", "6000"]
+    assert "host time" in card
 
 
 def test_of_one_device_no_other_is_named() -> None:

@@ -151,10 +151,10 @@ def test_two_traces_say_what_the_host_gained_or_lost_beside_the_device() -> None
     assert "the host free" not in same
 
 
-def test_a_difference_of_less_than_a_thousandth_of_the_window_has_no_colour() -> None:
+def test_a_difference_of_less_than_a_thousandth_of_the_window_stays_light() -> None:
     later = made_report(busy_us=3_400, idle_us={Cause.DRAIN: 83, Cause.HOST_LATE: 20})
     card = _pair_card(made_report(busy_us=3_400), later)
-    assert ">+3.00 us</td>" in card
+    assert '+3.00 us <span class="soft">+0.1 %</span></td>' in card
     assert '<tr class="' not in card
     assert '<tr class="loss">' in _pair_card(
         made_report(busy_us=400), made_report(busy_us=400, idle_us={Cause.DRAIN: 90})
