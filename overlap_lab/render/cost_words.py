@@ -218,8 +218,9 @@ def wait_name(wait: CostlyWait) -> str:
 
 
 def calls_words(wait: CostlyWait) -> str:
-    """How many calls waited with work still to launch."""
-    return f"{wait.waits:,} call{'' if wait.waits == 1 else 's'}"
+    """How many calls waited with work still to launch, and where not all did, how many emptied a device."""
+    emptied = f" ({wait.drains:,} left a device empty)" if 0 < wait.drains < wait.waits else ""
+    return f"{wait.waits:,} call{'' if wait.waits == 1 else 's'}{emptied}"
 
 
 def longest_words(cost: Cost) -> str:

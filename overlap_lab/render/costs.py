@@ -24,6 +24,7 @@ from overlap_lab.render.idle_rules import LANDMARKS, IdleFacts, advice_for_idle
 from overlap_lab.render.numbers import Numbers
 from overlap_lab.render.peer_waits import PeerWaits, advice_for_peers, peer_waits
 from overlap_lab.render.rule_book import advice_for_wait
+from overlap_lab.render.vendor_words import vendor_words
 from overlap_lab.report import Report
 from overlap_lab.schema import ABSENT_DEVICE, Cause, Kind
 
@@ -70,7 +71,15 @@ def costs_of(report: Report, context: Context | None) -> Costs:
         key=lambda one: (-one.device_ns, -(one.wait.before_the_end_ns if one.wait else 0), one.cause or ""),
     )
     idle = sum(numbers.count("device/idle", scope) for scope in scopes)
-    return Costs(tuple(found), idle, window, len(scopes), final_ns, by_cause, _regaining(context, recovered))
+    whole = tuple(_for_vendor(one, report.source.get("vendor")) for one in found)
+    return Costs(whole, idle, window, len(scopes), final_ns, by_cause, _regaining(context, recovered))
+
+
+def _for_vendor(cost: Cost, vendor: object) -> Cost:
+    """With the names that the vendor of the trace's devices gives things."""
+    if cost.advice is None:
+        return cost
+    return replace(cost, advice=replace(cost.advice, advice=vendor_words(cost.advice.advice, vendor)))
 
 
 def _of_peers(peers: PeerWaits | None) -> Iterator[Cost]:

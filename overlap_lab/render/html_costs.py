@@ -68,7 +68,7 @@ def _row(one: Cost, costs: Costs, zero_ns: int) -> str:
     idle = element("b", sentence(format_ns(one.device_ns)))
     share = element("div", sentence(share_words(one, costs)), class_="soft") if one.device_ns else ""
     blocked = one.wait.before_the_end_ns if one.wait else None
-    said = "" if blocked is None else sentence(format_ns(blocked))
+    said = element("span", "no wait", class_="soft") if blocked is None else sentence(format_ns(blocked))
     if blocked and costs.devices == 1 and blocked <= costs.window_ns:
         of = f"{percent(blocked, costs.window_ns)} of the window's length"
         said += element("div", sentence(of), class_="soft")
@@ -76,7 +76,12 @@ def _row(one: Cost, costs: Costs, zero_ns: int) -> str:
         "tr",
         element("td", *_what(one, costs, zero_ns)),
         element("td", idle, share, class_="number", data_value=str(one.device_ns)),
-        element("td", said, class_="number", data_value="" if blocked is None else str(blocked)),
+        element(
+            "td",
+            said,
+            class_="number none" if blocked is None else "number",
+            data_value="" if blocked is None else str(blocked),
+        ),
         element("td", *_advice(one)),
         data_cause=str(one.cause or "collectives"),
     )
@@ -121,7 +126,7 @@ def _stack(one: Cost) -> str:
         return ""
     left_out = [f"... {len(around) - _MOST_FRAMES} more"] if len(around) > _MOST_FRAMES else []
     listed = (element("li", sentence(line)) for line in (*left_out, *around[-_MOST_FRAMES:]))
-    word = "what is around the costliest" if one.wait else "what covers the longest"
+    word = "what called the costliest wait" if one.wait else "what the host did in the longest gap"
     return element("details", element("summary", word), element("ol", *listed), class_="stack")
 
 

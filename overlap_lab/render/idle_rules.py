@@ -149,7 +149,7 @@ IDLE_RULES: Final = (
         "short_gaps",
         Cause.HOST_LATE,
         "The host needs longer to hand out the next op than the device to run the last: many small "
-        "launches. Make them fewer: torch.compile, a captured graph (torch.cuda.graphs, hipGraph), "
+        "launches. Make them fewer: torch.compile, a captured graph ({hipGraph|torch.cuda.graphs}), "
         "fused ops, or a larger batch.",
         is_long=False,
     ),

@@ -1,7 +1,8 @@
 """What to do about a wait: a table of rules, each with the facts that it needs.
 
 A rule speaks only where all of its conditions hold; the first that does wins, and where none does the page
-says nothing. Every rule is tested where it applies and where it stays silent.
+says nothing. Every rule is tested where it applies and where it stays silent. `{A|B}` in advice are AMD's and
+NVIDIA's names of one thing.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ WAIT_RULES: Final = (
         "pageable_copy",
         "The copy is called Async, but its host memory is pageable: the runtime stages it and the "
         "call waits. Pin the memory (tensor.pin_memory() or pin_memory=True in the loader, "
-        "hipHostMalloc, cudaHostAlloc) and copy with non_blocking=True.",
+        "{hipHostMalloc|cudaHostAlloc}) and copy with non_blocking=True.",
         reasons=frozenset({Reason.PAGEABLE_COPY}),
     ),
     WaitRule(
@@ -164,7 +165,7 @@ WAIT_RULES: Final = (
     WaitRule(
         "free_in_a_step",
         "Freeing waits for the device. Keep the memory for the next step: a caching allocator "
-        "(PyTorch's, RMM), hipFreeAsync / cudaFreeAsync with a memory pool, or one workspace that is "
+        "(PyTorch's, RMM), {hipFreeAsync|cudaFreeAsync} with a memory pool, or one workspace that is "
         "allocated once.",
         reasons=frozenset({Reason.ALLOC_FREE}),
         calls=r"Free",
@@ -172,8 +173,8 @@ WAIT_RULES: Final = (
     ),
     WaitRule(
         "allocation_in_a_step",
-        "Allocate once before the loop, or take it from a caching allocator or hipMallocAsync / "
-        "cudaMallocAsync.",
+        "Allocate once before the loop, or take it from a caching allocator or "
+        "{hipMallocAsync|cudaMallocAsync}.",
         reasons=frozenset({Reason.ALLOC_FREE}),
         calls=r"(?i)alloc|register",
         in_step=True,
@@ -181,7 +182,7 @@ WAIT_RULES: Final = (
     WaitRule(
         "module_load",
         "Code is loaded while the device works. Warm every kernel up before the loop, or load all at "
-        "the start (CUDA_MODULE_LOADING=EAGER, HIP_ENABLE_DEFERRED_LOADING=0).",
+        "the start ({HIP_ENABLE_DEFERRED_LOADING=0|CUDA_MODULE_LOADING=EAGER}).",
         reasons=frozenset({Reason.MODULE_LOAD}),
     ),
     WaitRule(

@@ -89,7 +89,8 @@ def test_all_text_has_contrast(tab: Tab, dark: bool) -> None:
 def test_on_a_narrow_screen_an_empty_cell_leaves_no_band_between_cost_and_advice(tab: Tab) -> None:
     tab.size(390, 844)
     tab.value("document.querySelector('table.act').scrollIntoView()")
-    gaps = """[...document.querySelectorAll('table.act tbody tr')].filter((row) => !row.cells[2].textContent)
+    gaps = """[...document.querySelectorAll('table.act tbody tr')]
+      .filter((row) => row.cells[2].textContent === 'no wait')
       .map((row) => row.cells[3].getBoundingClientRect().top - row.cells[1].getBoundingClientRect().bottom)"""
     found = tab.value(gaps)
     assert found

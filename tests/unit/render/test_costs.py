@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from overlap_lab.metrics.context import Context
 from overlap_lab.metrics.recovery import recoveries
 from overlap_lab.render.cost_words import (
     and_more,
+    calls_words,
     kind_of,
     longest_words,
     ranges_words,
@@ -476,3 +478,11 @@ def test_an_op_behind_a_host_function_without_a_range_is_named_by_its_framework_
         .sentences[1]
         .startswith("Costliest: behind a host function in aten::op: ")
     )
+
+
+def test_calls_that_did_not_all_empty_the_device_say_how_many_did() -> None:
+    wait = next(one.wait for one in _costs(load(ITEM_LOOP)).found if one.wait is not None)
+    assert calls_words(wait) == "2 calls"
+    assert calls_words(replace(wait, drains=1)) == "2 calls (1 left a device empty)"
+    assert calls_words(replace(wait, drains=0)) == "2 calls"
+    assert calls_words(replace(wait, count=2, drains=1)) == "1 call"

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
+from overlap_lab.analyze import report_and_context
 from overlap_lab.render.costly_waits import CostlyWait
+from overlap_lab.render.costs import costs_of
+from overlap_lab.render.idle_rules import IDLE_RULES
+from overlap_lab.render.peer_waits import PEER_RULES
 from overlap_lab.render.rule_book import WAIT_RULES, advice_for_wait
+from overlap_lab.render.vendor_words import vendor_words
 from overlap_lab.schema import CopyKind, Memory, Reason
+from tests.timeline import timeline
 
 WAIT = CostlyWait(
     call="cudaStreamSynchronize",
@@ -101,3 +108,38 @@ def test_a_final_copy_needs_no_advice_about_copies() -> None:
     found = advice_for_wait(replace(COPY, final=1))
     assert found is not None
     assert found.name == "final_wait"
+
+
+RAW = [rule.advice for rule in (*WAIT_RULES, *IDLE_RULES, *PEER_RULES)]
+
+
+def test_advice_has_the_names_of_the_vendor_and_both_where_none_is_known() -> None:
+    graphs = next(one for one in RAW if "hipGraph" in one)
+    assert "a captured graph (hipGraph)" in vendor_words(graphs, "amd")
+    assert "a captured graph (torch.cuda.graphs)" in vendor_words(graphs, "nvidia")
+    assert "a captured graph (hipGraph / torch.cuda.graphs)" in vendor_words(graphs, "unknown")
+
+
+@pytest.mark.parametrize("vendor", ["amd", "nvidia"])
+def test_no_advice_has_names_of_the_other_vendor(vendor: str) -> None:
+    foreign = {"amd": r"\bcuda[A-Z]|\bCUDA_|torch\.cuda", "nvidia": r"\bhip[A-Z]|\bHIP_"}[vendor]
+    for raw in RAW:
+        told = vendor_words(raw, vendor)
+        assert not re.search(foreign, told), told
+        assert not set("{}|") & set(told), told
+
+
+def test_costs_speak_the_words_of_their_trace() -> None:
+    trace = timeline(
+        """
+        host   1 |L....L....L....L....L.
+        stream 0 |.K....K....K....K....K
+        """,
+        letter_ns=10_000,
+    )
+    for vendor, said, other in (("amd", "hipGraph", "cuda"), ("nvidia", "torch.cuda.graphs", "hipGraph")):
+        own = trace.replace(source=replace(trace.source, vendor=vendor))
+        advice = costs_of(*report_and_context(own)).found[0].advice
+        assert advice is not None
+        assert said in advice.advice
+        assert other not in advice.advice
