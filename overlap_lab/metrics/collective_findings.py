@@ -125,7 +125,10 @@ def _of_straggler(context: Context, rows: list[dict[str, Cell]], row: Mapping[st
         evidence |= {"gain_ns": row["gain"], "span_ns": row["span"], "next": nearest["device"]}
         evidence |= {"needs_ns": _least(row), "next_needs_ns": _least(nearest)}
         gain, span = format_ns(int(row["gain"] or 0)), format_ns(int(row["span"] or 0))
-        title += f"; were it as fast as the next slowest, at most {gain} of {span} would be gained"
+        title += (
+            f"; were it ({format_ns(_least(row))} by itself) as fast as the next slowest "
+            f"({format_ns(_least(nearest))}), at most {gain} of {span} would be gained"
+        )
     return Finding("straggler", Severity.WARNING, title, {"device": device}, evidence)
 
 

@@ -56,13 +56,14 @@ def _card(shown: Glance, title: str, longest: int, *, alone: bool) -> str:
     kind = _CARD_CLASS[said.style] if alone or said.style is Style.WARNING else ""
     words = [element("p", sentence(first), class_="said")]
     words += [element("p", sentence(one)) for one in more[:led]]
-    words.append(try_first(shown, "Try first"))
-    words += [element("p", sentence(one), class_="more") for one in more[led:]]
+    rest = [element("p", sentence(one)) for one in more[led:]]
     return element(
         "section",
         "" if alone else element("h2", sentence(title)),
-        element("div", *words, class_="words"),
-        element("div", _bar(shown, longest), _facts(shown), class_="numbers"),
+        element("div", *words, try_first(shown, "Try first"), class_="words"),
+        element("div", _bar(shown, longest), class_="numbers"),
+        element("div", *rest, class_="words") if rest else "",
+        element("div", _facts(shown), class_="numbers facts"),
         class_=f"card {kind}".rstrip(),
         aria_label=shown.title,
     )

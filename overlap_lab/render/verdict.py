@@ -54,7 +54,9 @@ def _device_sentence(report: Report, numbers: Numbers, device: Scope) -> str:
     ratio = numbers.value("overlap/ratio", device)
     overlap = "" if ratio is None else f"; overlap {ratio:.3f}"
     share = f"{percent(idle, window)} of its {format_ns(window)} window"
-    return f"{name} idle {format_ns(idle)}, {share}{mostly if causes else ''}{overlap}"
+    waited = numbers.count("collectives/waited/exposed", device)
+    peers = f"; busy, but waiting in collectives {format_ns(waited)}" if waited else ""
+    return f"{name} idle {format_ns(idle)}, {share}{mostly if causes else ''}{peers}{overlap}"
 
 
 def _parts(numbers: Numbers, device: Scope, cause: Cause) -> str:
