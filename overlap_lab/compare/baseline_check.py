@@ -66,7 +66,7 @@ def held_against(
 
 
 def _default(run: Run) -> tuple[BaselineRule, ...]:
-    devices = [int(key) for key in _devices(run)]
+    devices = _devices(run)
     if len(devices) < 2:
         return DEFAULT
     return tuple(replace(rule, device=device) for device in devices for rule in DEFAULT)
@@ -102,6 +102,12 @@ class _Sides:
         return self._made[range_name]
 
     def checked(self, rule: BaselineRule) -> Checked:
+        """The rule held against both sides; the one device of a trace may be named, too."""
+        if rule.device is not None and all(_has_only(rule, run) for run in self._after):
+            return replace(self._held(replace(rule, device=None)), rule=rule)
+        return self._held(rule)
+
+    def _held(self, rule: BaselineRule) -> Checked:
         lone = any(run.context is not None and not run.context.devices for run in self._after)
         if lone and not rule.tag.startswith("quality/"):
             return _without(
@@ -187,9 +193,12 @@ class _Sides:
         return with_culprits(replace(undecided, reason=reason), context, unsure)
 
     def _absent(self, rule: BaselineRule) -> str:
-        devices = {key for run in self._after for key in _devices(run)}
+        devices = sorted({device for run in self._after for device in _devices(run)})
         if rule.device is None and len(devices) > 1:
-            return f"name one of the devices {listed(sorted(devices))}, as in: {rule.tag}:0 on device 0"
+            named = listed(map(str, devices))
+            return f"name one of the devices {named}, as in: {rule.tag}:0 on device {devices[0]}"
+        if rule.device is not None and rule.device not in devices:
+            return f"the trace has no device {rule.device}; it has {listed(map(str, devices))}"
         return "neither side has a value"
 
     def _with_culprits(self, rule: BaselineRule, checked: Checked) -> Checked:
@@ -219,9 +228,16 @@ def _value(rule: BaselineRule, run: Run) -> int | float | None:
     return next(found, None)
 
 
-def _devices(run: Run) -> list[str]:
-    devices = run.report.source.get("devices")
-    return list(map(str, devices)) if isinstance(devices, dict) else []
+def _has_only(rule: BaselineRule, run: Run) -> bool:
+    """Whether the rule names the one device of a run, of which the measure is known."""
+    known = any(m.tag == rule.tag and dict(m.scope) == rule.scope for m in run.report.measurements)
+    return known and _devices(run) == [rule.device]
+
+
+def _devices(run: Run) -> list[int]:
+    """Those that have measures, also where a trace does not list them."""
+    scopes = (m.scope for m in run.report.measurements if m.tag == "device/window")
+    return sorted(scope["device"] for scope in scopes if "device" in scope)
 
 
 def _worse(rule: BaselineRule, change: float) -> float:

@@ -207,7 +207,7 @@ def _of_windows(rule: Rule, run: MeasuredRun) -> Floats:
     place = () if rule.device is None or len(run.context.devices) == 1 else (("device", rule.device),)
     values = windows_of(run.context, windows).values
     if (rule.tag, place) not in values:
-        raise _NoValue(_absent(rule, run.context))
+        raise _NoValue(_absent(rule, run))
     return values[rule.tag, place]
 
 
@@ -222,7 +222,7 @@ def _measured(rule: Rule, run: MeasuredRun) -> Measurement:
         scope |= {"process": process[0], "thread": rule.thread}
     found = run.values.get((rule.tag, tuple(sorted(scope.items()))))
     if found is None:
-        raise _NoValue(_absent(rule, run.context))
+        raise _NoValue(_absent(rule, run))
     return found
 
 
@@ -255,8 +255,12 @@ def _windows(rule: Rule, context: Context) -> list[Window]:
     return range_windows(context, lambda name: fnmatch.fnmatchcase(name, rule.range_name or ""))
 
 
-def _absent(rule: Rule, context: Context) -> str:
-    if rule.device is not None and rule.device not in context.devices:
-        return f"the trace has no device {rule.device}; it has {listed(map(str, context.devices))}"
-    devices = listed(map(str, context.devices))
-    return f"name one of the devices {devices}, as in: {rule.tag} ... on device {next(iter(context.devices))}"
+def _absent(rule: Rule, run: MeasuredRun) -> str:
+    devices = run.context.devices
+    if rule.device is not None and rule.device not in devices:
+        return f"the trace has no device {rule.device}; it has {listed(map(str, devices))}"
+    whole = run.values.get((rule.tag, ()))
+    if rule.device is None or whole is None:
+        named = listed(map(str, devices))
+        return f"name one of the devices {named}, as in: {rule.tag} ... on device {next(iter(devices))}"
+    return whole.reason or f"{rule.tag} is known for the whole trace only, not for each device"

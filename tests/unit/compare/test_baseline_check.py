@@ -130,6 +130,24 @@ def test_a_rule_in_a_range_looks_at_its_instances() -> None:
     assert (one.outcome, one.reason) == (Outcome.NO_VALUE, "the trace has no range called 'nowhere'")
 
 
+@pytest.mark.parametrize("rule", ["device/window:0 on device 0", "drain/count:0 on device 0"])
+def test_the_one_device_of_a_trace_may_be_named(rule: str) -> None:
+    one = held(stored(drained(2)), drained(2), rule=rule)
+    assert (one.outcome, str(one.rule)) == (Outcome.FINE, rule)
+
+
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        ("device/window:0 on device 7", "the trace has no device 7; it has 0"),
+        ("host/blocked:0 on device 0", "neither side has a value"),
+    ],
+)
+def test_another_device_has_no_value_and_the_reason_says_so(rule: str, why: str) -> None:
+    one = held(stored(drained(2)), drained(2), rule=rule)
+    assert (one.outcome, one.reason) == (Outcome.NO_VALUE, why)
+
+
 def test_a_measure_without_a_value_fails_with_its_reason() -> None:
     before, after = drained(1), timeline("host 1 |K.SSS")
     [one], _ = held_against(

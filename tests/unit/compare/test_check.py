@@ -144,6 +144,11 @@ def test_a_rule_in_a_range_looks_at_each_of_its_instances() -> None:
         ('drain/count = 0 in range "nowhere"', "no range called 'nowhere'"),
         ("drain/count per step = 0", "the trace has no steps: name them, as in `with overlap_lab.annotate("),
         ("drain/count = 0 on device 7", "the trace has no device 7; it has 0"),
+        ("collectives/time < 1s on device 0", "no device operation is a collective by its name"),
+        (
+            "host/blocked < 1s on device 0",
+            "host/blocked is known for the whole trace only, not for each device",
+        ),
         ("host/blocked < 1s on thread 99", "no process has a thread 99"),
     ],
 )
