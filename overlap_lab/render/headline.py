@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Final
 
+from overlap_lab.metrics.late import alike
 from overlap_lab.render.cost_words import (
     amount_words,
     and_more,
@@ -21,7 +23,7 @@ from overlap_lab.render.device_words import OddOne, devices_of, odd_one, range_w
 from overlap_lab.render.idle_rules import IdleRule
 from overlap_lab.render.lines import Style
 from overlap_lab.render.names import printable
-from overlap_lab.render.numbers import Numbers, blocked_split
+from overlap_lab.render.numbers import Numbers, blocked_split, records
 from overlap_lab.render.summary import device_name
 from overlap_lab.render.terms import CAUSE_WORDS
 from overlap_lab.render.values import percent
@@ -29,7 +31,7 @@ from overlap_lab.report import Report
 from overlap_lab.schema import Cause
 from overlap_lab.units import format_ns
 
-__all__ = ["Headline", "cost_words", "headline"]
+__all__ = ["Headline", "cost_words", "headline", "regained_sentences"]
 
 _IDLE_FAULT: Final = 0.05
 """Share of the window, idle or waiting for other devices, from which on a report is red."""
@@ -53,6 +55,8 @@ class Headline:
     style: Style
     odd: OddOne | None = None
     """The device that idles more than the others: why it does is the first thing to find out."""
+    then: Cost | None = None
+    """Of one device what an argument or a line mends as well."""
 
 
 def headline(report: Report, costs: Costs) -> Headline:
@@ -67,11 +71,12 @@ def headline(report: Report, costs: Costs) -> Headline:
         *_idle_sentences(report, numbers, costs),
         *_cost_sentences(costs),
         *([odd.said] if odd else []),
+        *_step_sentences(report, costs),
         *_wait_sentences(report, costs),
     ]
     first = _first(costs)
     is_fault = costs.lost_ns >= _IDLE_FAULT * costs.window_ns
-    return Headline(tuple(said), first, Style.BAD if is_fault else Style.GOOD, odd)
+    return Headline(tuple(said), first, Style.BAD if is_fault else Style.GOOD, odd, _then(costs, first))
 
 
 def _first(costs: Costs) -> Cost | None:
@@ -89,6 +94,26 @@ def _gained_ns(cost: Cost, costs: Costs) -> int:
     if cost.peers is None or cost.peers.gain_ns is None:
         return cost.device_ns
     return costs.devices * cost.peers.gain_ns
+
+
+def _then(costs: Costs, first: Cost | None) -> Cost | None:
+    """The costliest thing besides that is easily mended; several devices have enough to read without it."""
+    easy = (one for one in costs.found if isinstance(one.advice, IdleRule) and one.advice.is_easy)
+    return next((one for one in easy if one is not first), None) if costs.devices == 1 else None
+
+
+def _step_sentences(report: Report, costs: Costs) -> Iterator[str]:
+    """How long a step of one device is and how much of it idle, in the series of steps with most time."""
+    series: dict[str, list[tuple[int, int]]] = {}
+    for row in records(report.tables.get("steps")) if costs.devices == 1 else ():
+        times = int(row["window"] or 0), int(row["idle"] or 0)
+        series.setdefault(alike(str(row["step"])), []).append(times)
+    steps = max(series.values(), key=lambda one: sum(window for window, _ in one), default=[])
+    if len(steps) < 2:
+        return
+    window, idle = (round(median(times)) for times in zip(*steps, strict=True))
+    share = f" ({percent(idle, window)})" if window else ""
+    yield f"{len(steps):,} steps, in the median {format_ns(window)} long and {format_ns(idle)} idle{share}."
 
 
 def _idle_sentences(report: Report, numbers: Numbers, costs: Costs) -> Iterator[str]:
@@ -217,17 +242,17 @@ def _wait_sentences(report: Report, costs: Costs) -> Iterator[str]:
             return
         only = "only " if costs.waits_ns < _FEW * costs.found[0].device_ns else ""
         yield f"Waits cost {only}{amount_words(costs.waits_ns, costs)}, and blocked {blocked}."
-    yield from _regaining_sentences(costs)
+    yield from regained_sentences(costs)
 
 
-def _regaining_sentences(costs: Costs) -> Iterator[str]:
-    """What else waits may cost: idle time before the host has its lead back."""
+def regained_sentences(costs: Costs) -> Iterator[str]:
+    """What else waits may cost: idle time before the host has its lead back; nothing where that is little."""
     if costs.regaining_ns < max(_ALSO * costs.waits_ns, _SEEN * costs.window_ns):
         return
     causes = " and ".join(CAUSE_WORDS[cause] for cause in costs.regaining)
     amount = amount_words(costs.regaining_ns, costs)
     who = "the device" if costs.devices == 1 else "devices"
-    yield f"While the host regained its lead after them, {who} idled up to another {amount} ({causes})."
+    yield f"While the host regained its lead after waits, {who} idled up to another {amount} ({causes})."
 
 
 def _longest(before: int, waits: Sequence[Cost], costs: Costs) -> str:

@@ -77,6 +77,8 @@ def try_first(shown: Glance, words: str) -> str:
         parts.append(element("p", element("b", f"{words}: "), sentence(said.odd.advice), class_="try"))
     if said.first is not None:
         parts.append(_try(said.first, shown, "Then" if parts else words))
+    if said.then is not None:
+        parts.append(_try(said.then, shown, "Then"))
     return "".join(parts)
 
 

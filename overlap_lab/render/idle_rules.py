@@ -53,6 +53,8 @@ class IdleRule:
     has_line: bool | None = None
     follows_waits: bool | None = None
     is_fault: bool = True
+    is_easy: bool = False
+    """Whether an argument or a line is all that it takes."""
 
     def applies(self, idle: IdleFacts) -> bool:
         return all(
@@ -101,6 +103,7 @@ IDLE_RULES: Final = (
         Cause.HOST_LATE,
         "Gradients are zeroed one by one. optimizer.zero_grad(set_to_none=True) launches nothing.",
         names=r"\bOptimizer\.zero_grad#",
+        is_easy=True,
     ),
     IdleRule(
         "optimizer_step",
@@ -108,6 +111,7 @@ IDLE_RULES: Final = (
         "The optimizer launches small kernels parameter by parameter. fused=True (else "
         "foreach=True) makes them a few.",
         names=r"\bOptimizer\.step#",
+        is_easy=True,
     ),
     IdleRule(
         "garbage_collection",

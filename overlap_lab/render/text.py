@@ -8,7 +8,7 @@ from typing import Final
 from overlap_lab.render.aligned import aligned
 from overlap_lab.render.costs import Costs, costs_of
 from overlap_lab.render.detail_tables import detail_tables
-from overlap_lab.render.headline import cost_words, headline
+from overlap_lab.render.headline import cost_words, headline, regained_sentences
 from overlap_lab.render.lines import Line, Style, printed, wrapped
 from overlap_lab.render.names import printable
 from overlap_lab.render.summary import device_table, host_table
@@ -67,12 +67,15 @@ def _advice(report: Report, costs: Costs) -> Iterator[Line]:
     top = costs.found[0] if costs.found and costs.found[0].device_ns else first
     if top is not None:
         yield Line(f"costliest: {cost_words(top, costs)}")
+    yield from map(Line, regained_sentences(costs))
     if said.odd is not None:
         yield Line(printable(said.odd.said))
         yield Line(f"try first: {said.odd.advice}")
     if first is not None and first.advice is not None:
         about = "" if first is top else f" ({cost_words(first, costs)})"
         yield Line(f"{'then' if said.odd else 'try first'}: {first.advice.advice}{about}")
+    if said.then is not None and said.then.advice is not None:
+        yield Line(f"then: {said.then.advice.advice} ({cost_words(said.then, costs)})")
 
 
 def _warnings(report: Report) -> Iterator[Line]:

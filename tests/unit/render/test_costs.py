@@ -29,6 +29,7 @@ from overlap_lab.render.costs import Costs, costs_of
 from overlap_lab.render.headline import headline
 from overlap_lab.render.html_costs import spot_of
 from overlap_lab.render.lines import Style
+from overlap_lab.render.text import report_text
 from overlap_lab.schema import Cause, CopyKind, Kind, Reason
 from overlap_lab.trace import Trace
 from tests.timeline import timeline
@@ -385,7 +386,7 @@ def test_gaps_before_the_lead_is_back_are_laid_on_the_waits_and_not_added_to_the
     assert costs.waits_ns == 258_946
     assert costs.regaining_ns == 202_497
     assert said.sentences[-1] == (
-        "While the host regained its lead after them, the device idled up to another 202 us, "
+        "While the host regained its lead after waits, the device idled up to another 202 us, "
         "3.7 % of the window (host late and launch on its way)."
     )
     rules = {one.advice.name for one in costs.found if one.advice is not None}
@@ -486,3 +487,68 @@ def test_calls_that_did_not_all_empty_the_device_say_how_many_did() -> None:
     assert calls_words(replace(wait, drains=1)) == "2 calls (1 left a device empty)"
     assert calls_words(replace(wait, drains=0)) == "2 calls"
     assert calls_words(replace(wait, count=2, drains=1)) == "1 call"
+
+
+STEPPED = timeline(
+    """
+    host   1 |OOOOOOOOOOooooooooooOOOOOOOOOO
+    host   1 |L.........L.........L.........
+    stream 0 |.KKKKKK....KKKKKKK...KKKKKKKKK
+    """
+)
+
+
+def test_steps_of_one_device_are_told_by_their_median() -> None:
+    names = tuple("ProfilerStep#1" if name == "range" else name for name in STEPPED.names)
+    report, context = report_and_context(STEPPED.replace(names=names), steps=True)
+    costs = costs_of(report, context)
+    told = "3 steps, in the median 10.0 us long and 3.00 us idle (30.0 %)."
+    assert told in headline(report, costs).sentences
+    assert told not in headline(replace(report, tables={}), costs).sentences
+    one = replace(report.tables["steps"], rows=report.tables["steps"].rows[:1])
+    single = headline(replace(report, tables={**report.tables, "steps": one}), costs)
+    assert not [words for words in single.sentences if "step" in words]
+
+
+def test_of_several_series_of_steps_the_one_with_most_time_is_told() -> None:
+    names = tuple("ProfilerStep#1" if name == "range" else name for name in STEPPED.names)
+    report, context = report_and_context(STEPPED.replace(names=names), steps=True)
+    steps = report.tables["steps"]
+    at = [column.name for column in steps.columns].index("window")
+    short = [(f"phase #{number}", *row[1:at], 1, *row[at + 1 :]) for number, row in enumerate(steps.rows * 2)]
+    both = replace(report, tables={**report.tables, "steps": replace(steps, rows=(*short, *steps.rows))})
+    assert any(one.startswith("3 steps, ") for one in headline(both, costs_of(report, context)).sentences)
+
+
+def test_what_a_line_mends_is_told_after_the_costliest() -> None:
+    trace = timeline(
+        """
+        host   1 |L.........L......L....
+        host   1 |..OOOOOO....IIII......
+        stream 0 |.KK.........KK......KK
+        """,
+        letter_ns=100_000,
+    )
+    words = {
+        "range": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+        "aten::op": "Optimizer.zero_grad#SGD.zero_grad",
+    }
+    trace = trace.replace(names=tuple(words.get(name, name) for name in trace.names))
+    report, context = report_and_context(trace)
+    costs = costs_of(report, context)
+    said = headline(report, costs)
+    assert [
+        one.advice.name for one in (said.first, said.then) if one is not None and one.advice is not None
+    ] == [
+        "loader_without_workers",
+        "zero_grad",
+    ]
+    shown = report_text(report, costs=costs)
+    assert "then: Gradients are zeroed one by one." in shown.replace("\n  ", " ")
+    assert headline(report, replace(costs, devices=2)).then is None
+
+
+def test_the_text_says_what_waits_may_cost_besides() -> None:
+    report, context = report_and_context(load(TRACES / "h200_fmha_bwd_sync_kineto.json.gz"))
+    shown = report_text(report, costs=costs_of(report, context), width=200)
+    assert "While the host regained its lead after waits, the device idled up to another 202 us" in shown
