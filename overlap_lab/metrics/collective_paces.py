@@ -61,23 +61,31 @@ def collective_measures(context: Context) -> dict[int, dict[str, tuple[int | Non
 
 def _values(context: Context) -> dict[int, dict[str, int]]:
     paces = paces_of(context)
+    gains = _gains(paces)
     return {
         device: {
             "collectives/span": one.span,
             "collectives/launching": one.launching,
             "collectives/work": one.work,
-            "collectives/gain": _gain(paces, device),
+            "collectives/gain": gains[device],
         }
         for device, one in paces.items()
     }
 
 
-def _gain(paces: dict[int, Pace], device: int) -> int:
-    """How much sooner all would be done at most were this device as fast as the next slowest, or faster."""
-    others = {number: one for number, one in paces.items() if number != device}
-    next_slowest = max(one.least for one in others.values())
-    waited = min(one.waited_for.get(device, 0) for one in others.values())
-    return max(min(paces[device].span - next_slowest, waited), 0)
+def _gains(paces: dict[int, Pace]) -> dict[int, int]:
+    """How much sooner all would be done at most were each device as fast as the next slowest, or faster."""
+    slowest = sorted((one.least for one in paces.values()), reverse=True)[:2]
+    waits: dict[int, list[int]] = {device: [] for device in paces}
+    for device, one in paces.items():
+        for whom in one.waited_for.keys() & paces.keys() - {device}:
+            waits[whom].append(one.waited_for[whom])
+    gains = {}
+    for device, one in paces.items():
+        next_slowest = slowest[one.least == slowest[0]]
+        all_waited = len(waits[device]) == len(paces) - 1
+        gains[device] = max(min(one.span - next_slowest, min(waits[device]) if all_waited else 0), 0)
+    return gains
 
 
 def paces_of(context: Context) -> dict[int, Pace]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from overlap_lab.analyze import analyze
+from overlap_lab.render.numbers import records
 from overlap_lab.report import Report
+from overlap_lab.schema import ABSENT_DEVICE, Api, Kind
+from overlap_lab.trace import Source, Trace
 from tests.timeline import timeline
 
 US = 1_000
@@ -114,3 +118,22 @@ def test_the_straggler_is_told_with_what_it_would_gain() -> None:
     assert near.evidence["needs_ns"] == 24 * US
     assert near.evidence["next_needs_ns"] == 22 * US
     assert near.evidence["next"] == 0
+
+
+def test_among_a_thousand_devices_one_gains_what_it_falls_behind() -> None:
+    """Each launches every 1,000 ns, one every 1,020; a collective ends 100 ns after that one started."""
+    devices, rounds, slow = 1_000, 10, 345
+    launch = np.tile(np.arange(rounds) * 1_000, (devices, 1))
+    launch[slow] = np.arange(rounds) * 1_020 + 50
+    size, device = launch.size, np.repeat(np.arange(devices), rounds)
+    kinds = {"kind": [Kind.API, Kind.KERNEL], "api": [Api.LAUNCH, Api.NONE], "name": [0, 1]}
+    columns = {name: np.repeat(np.array(each, np.int64), size) for name, each in kinds.items()}
+    columns |= {name: np.tile(device, 2) for name in ("process", "thread")}
+    columns |= {"device": np.r_[np.full(size, ABSENT_DEVICE), device], "stream": np.zeros(2 * size, np.int64)}
+    columns["correlation"] = np.tile(np.arange(size) + 1, 2)
+    columns["start_ns"] = np.r_[launch.ravel(), launch.ravel() + 5]
+    columns["end_ns"] = np.r_[launch.ravel() + 5, np.tile(launch[slow] + 105, devices)]
+    names = ("hipLaunchKernel", "ncclDevKernel_AllReduce")
+    table = analyze(Trace.from_columns(columns, names=names, source=Source())).tables["collectives"]
+    gains = {row["device"]: row["gain"] for row in records(table)}
+    assert gains == {**dict.fromkeys(range(devices), 0), slow: 9 * 20}
