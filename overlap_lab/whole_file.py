@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import stat
 import sys
+import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -43,7 +45,7 @@ def whole_file(path: Path) -> Iterator[RawIOBase]:
     except RuntimeError:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
     part = target.with_name(f".{uuid.uuid4().hex}.part")
-    with cleaned_up():
+    with cleaned_up(), _removed_on_termination(part):
         try:
             with _Written(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)) as stream:
                 with suppress(FileNotFoundError):
@@ -55,6 +57,30 @@ def whole_file(path: Path) -> Iterator[RawIOBase]:
             part.unlink(missing_ok=True)
             raise
     _sync_folder(target.parent)
+
+
+@contextmanager
+def _removed_on_termination(part: Path) -> Iterator[None]:
+    """Meanwhile SIGTERM, as schedulers and `timeout` send it, ends the program as ever, without the part.
+
+    Where the program has a handler of its own, or this is a thread of it, nothing changes.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+
+    def end(*_: object) -> None:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -1,12 +1,25 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from overlap_lab.whole_file import whole_file, write_whole
+
+WRITES = """
+import sys, time
+from pathlib import Path
+from overlap_lab.whole_file import whole_file
+with whole_file(Path(sys.argv[1])) as stream:
+    stream.write(b"new")
+    print("ready", flush=True)
+    time.sleep(600)
+"""
 
 
 def test_a_file_is_there_when_the_block_has_ended(tmp_path: Path) -> None:
@@ -33,6 +46,32 @@ def test_a_block_that_fails_changes_nothing(error: type[BaseException], tmp_path
         fail()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_terminated_program_leaves_the_file_as_it_was_and_nothing_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+    with subprocess.Popen([sys.executable, "-c", WRITES, str(path)], stdout=subprocess.PIPE) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == b"ready\n"
+        assert len(list(tmp_path.iterdir())) == 2
+        program.terminate()
+    assert program.returncode == -signal.SIGTERM
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_program_keeps_its_own_handler_of_termination(tmp_path: Path) -> None:
+    told: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
+    try:
+        with whole_file(tmp_path / "a") as stream:
+            stream.write(b"new")
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert told == [signal.SIGTERM]
+    assert (tmp_path / "a").read_bytes() == b"new"
 
 
 def test_a_new_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
