@@ -114,8 +114,9 @@ def _ends(context: Context, found: Collectives) -> tuple[Ints, Ints]:
     if devices < _LEAST or shared.size < _LEAST:
         none = np.zeros(0, np.int64)
         return none, none
-    mine = np.flatnonzero(known & np.isin(found.group, shared) & found.is_last)  # in order of their starts
-    by_device = [np.flatnonzero(known & (found.group == found.group[op])) for op in mine[[0, -1]]]
+    mine = found.group[known & np.isin(found.group, shared)][::-1]  # from the one that started last on
+    complete = mine[np.sort(np.unique(mine, return_index=True)[1])]
+    by_device = [np.flatnonzero(known & (found.group == one)) for one in complete[[-1, 0]]]
     first, last = (ops[np.argsort(found.device[ops])] for ops in by_device)
     return first, last
 

@@ -120,6 +120,23 @@ def test_the_straggler_is_told_with_what_it_would_gain() -> None:
     assert near.evidence["next"] == 0
 
 
+def test_an_op_without_a_launch_that_started_last_is_left_out() -> None:
+    """Its process is another one on the same device."""
+    report = analyze(
+        timeline(
+            """
+            process 1 host 1            |L1.......L2.......L3.......
+            process 2 host 2            |L4.......L5.......L6.......
+            process 1 device 0 stream 0 |..N1NNNN..N2NNNN....N3NNNN.
+            process 2 device 1 stream 0 |...N4NNN...N5NNN.....N6NNN.
+            process 3 device 0 stream 0 |.....N0N.....N0N.......N0N.
+            """
+        )
+    )
+    assert [report.value("collectives/matched", device=device) for device in (0, 1)] == [6, 3]
+    assert [us(report, "span", device) for device in (0, 1)] == [18, 18]
+
+
 def test_among_a_thousand_devices_one_gains_what_it_falls_behind() -> None:
     """Each launches every 1,000 ns, one every 1,020; a collective ends 100 ns after that one started."""
     devices, rounds, slow = 1_000, 10, 345
