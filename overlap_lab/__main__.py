@@ -29,8 +29,12 @@ def main() -> int:
         signal.signal(signal.SIGINT, _end)
     from overlap_lab.cli import main as command  # which gives the signal back when all is imported
 
-    code = command()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is written: the code stands while Python tidies up
+    code = INTERRUPTED  # where a second interrupt comes while the first is told
+    try:
+        code = command()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is written: the code stands while Python tidies up
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     return code
 
 

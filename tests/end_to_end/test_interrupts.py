@@ -50,6 +50,19 @@ from overlap_lab.__main__ import main
 sys.exit(main())
 """
 """An interrupt while a module is imported."""
+LAST = """
+import os, signal, sys
+from overlap_lab.__main__ import main
+ignore = signal.signal
+def interrupted_first(number, handler):
+    if handler is signal.SIG_IGN and signal.getsignal(number) is not handler:
+        signal.signal = ignore
+        os.kill(os.getpid(), number)
+    return ignore(number, handler)
+signal.signal = interrupted_first
+sys.exit(main())
+"""
+"""An interrupt when all is written, a step before interrupts are ignored."""
 
 
 def kineto(folder: Path) -> Path:
@@ -254,3 +267,11 @@ def test_an_interrupt_after_the_end_changes_no_exit_code(tmp_path: Path) -> None
         [sys.executable, "-c", script, "analyze", str(trace)], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_interrupt_when_all_is_written_changes_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LAST, "explain", "refill"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "refill" in done.stdout
