@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from overlap_lab.columns import Ints, distinct
+from overlap_lab.columns import Ints, distinct, sum_of_each
 from overlap_lab.intervals import clip, intersect, length, subtract, union
 from overlap_lab.metrics.causes import CAUSES
 from overlap_lab.metrics.collectives import Collectives, collective_values, collectives_of
@@ -25,6 +25,7 @@ _TAGS: Final = ("collectives/span", "collectives/launching", "collectives/work",
 NO_SHARED: Final = "no two collectives that all devices with collectives share and whose launches are known"
 _OWN: Final = tuple(CAUSES.index(cause) for cause in (Cause.DEPENDENCY, Cause.HOST_FUNCTION))
 """Idle time that a device has also where its work comes early enough."""
+_FAMILY: Final = "paces"
 _LEAST: Final = 2
 
 
@@ -47,30 +48,28 @@ class Pace:
         return max(self.launching, self.work)
 
 
-def collective_measures(context: Context) -> dict[int, dict[str, tuple[int | None, str]]]:
+def collective_measures(context: Context) -> dict[int, dict[str, tuple[int | float | None, str]]]:
     """Per device every `collectives/*` value, and why it is not known where it is not."""
-    paces = _values(context)
     result = {}
     for device, (values, why) in collective_values(context).items():
-        mine = {tag: (value, why) for tag, value in values.items()}
+        mine: dict[str, tuple[int | float | None, str]] = {}
+        mine |= {tag: (value, why) for tag, value in values.items()}
         unknown = NO_SHARED if values["collectives/last"] is not None else why
-        found = paces.get(device, {})
+        found = _values(context, device)
         result[device] = mine | {tag: (found.get(tag), unknown) for tag in _TAGS}
     return result
 
 
-def _values(context: Context) -> dict[int, dict[str, int]]:
-    paces = paces_of(context)
-    gains = _gains(paces)
-    return {
-        device: {
-            "collectives/span": one.span,
-            "collectives/launching": one.launching,
-            "collectives/work": one.work,
-            "collectives/gain": gains[device],
-        }
-        for device, one in paces.items()
-    }
+def _values(context: Context, device: int) -> dict[str, int | float | None]:
+    """Those of one device; empty where they are not known. All are found at once, and kept."""
+    if (_FAMILY, device, context.window) not in context.values:
+        paces = paces_of(context)
+        gains = _gains(paces)
+        for each in context.devices:
+            one = paces.get(each)
+            found = () if one is None else (one.span, one.launching, one.work, gains[each])
+            context.values[_FAMILY, each, context.window] = dict(zip(_TAGS, found, strict=False))
+    return context.values[_FAMILY, device, context.window]
 
 
 def _gains(paces: dict[int, Pace]) -> dict[int, int]:
@@ -158,4 +157,6 @@ def _waited_for(found: Collectives, device: int, window: Window) -> dict[int, in
     mine = found.of_device.of([device])
     start, end = clip(found.wait_start[mine], found.wait_end[mine], window)
     whom = found.device[found.last[mine]]
-    return {int(one): int((end - start)[whom == one].sum()) for one in np.unique(whom)}
+    devices, code = np.unique(whom, return_inverse=True)
+    sums = sum_of_each(code, end - start, devices.size)
+    return {one: ns for one, ns in zip(devices.tolist(), sums.tolist(), strict=True) if ns and one != device}
