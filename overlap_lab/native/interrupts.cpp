@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <system_error>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -59,8 +59,8 @@ void end_after_interrupt(int pipe, std::string message) {
   pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for Python's own threads
   try {
     std::thread(watch, pipe, std::move(message)).detach();
-  } catch (const std::system_error&) {
-    // No thread to be had: an interrupt waits for Python's next step.
+  } catch (const std::exception&) {
+    // No thread or no memory for one: an interrupt waits for Python's next step.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
