@@ -31,6 +31,11 @@ _TABLES: Final = {
 """Any one of these tables -> what the file is."""
 _EMPTY_FIRST_EVENT: Final = re.compile(rb'"traceEvents"\s*:\s*\[\s*\{\s*\}\s*,')
 """rocprof v1's mark; its events have categories that torch.profiler has not."""
+_OURS: Final = re.compile(rb'\{\s*"schema"\s*:\s*"overlap_lab\.(\w+)/')
+_REPORT: Final = (
+    "a report that `overlap-lab analyze --json` wrote, which `compare` reads; give the trace that it is of"
+)
+_RESULT: Final = "a result of overlap_lab; give the trace that it is of"
 
 
 def refusal(path: Path, start: bytes) -> str | None:
@@ -76,6 +81,9 @@ def _starts_with(path: Path, magic: bytes) -> bool:
 
 
 def _json(text: bytes) -> str | None:
+    ours = _OURS.match(text)
+    if ours is not None:
+        return _REPORT if ours[1] == b"report" else _RESULT
     return _ROCPROF_V1 if _EMPTY_FIRST_EVENT.search(text) else None
 
 

@@ -206,6 +206,14 @@ def report_of(path: Path) -> Document:
     return document
 
 
+def test_a_saved_report_is_no_trace_and_the_line_says_who_reads_it(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path, [LAUNCH, KERNEL])
+    saved = tmp_path / "saved.json"
+    saved.write_text(json.dumps(report_of(trace), indent=1))
+    for verb in (("analyze", saved), ("report", saved, "-o", tmp_path / "page.html")):
+        assert f"{saved}: a report that `overlap-lab analyze --json` wrote" in assert_one_line(verb)
+
+
 def assert_all_null_with_a_reason(document: Document, prefix: str) -> None:
     found = [m for m in document["measurements"] if m["tag"].startswith(prefix) and m["scope"] == {}]
     assert found
