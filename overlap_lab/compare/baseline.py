@@ -18,7 +18,7 @@ from overlap_lab.compare.samples import Key, Run, Windows, run_of, step_windows_
 from overlap_lab.compare.sites import sites_of_report
 from overlap_lab.errors import UsageError
 from overlap_lab.intervals import Ints
-from overlap_lab.metrics.catalog import COLLECTIVE_TAGS, DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS
+from overlap_lab.metrics.catalog import COMPARED_TAGS
 from overlap_lab.metrics.context import Context, Window
 from overlap_lab.metrics.steps import step_windows
 from overlap_lab.report import Column, Finding, Report, Severity, Table
@@ -41,7 +41,7 @@ SCHEMA: Final = "overlap_lab.baseline/1"
 TRACE: Final = "trace"
 """The key of an entry that was saved from traces; those of tests are their node ids."""
 
-_KEPT_TAGS: Final = frozenset({*HOST_TAGS, *DEVICE_TAGS, *COLLECTIVE_TAGS, *QUALITY_TAGS})
+_KEPT_TAGS: Final = frozenset(COMPARED_TAGS)
 _KEPT_SOURCE: Final = ("format", "vendor", "tool", "devices", "window")
 _KEPT_SETTINGS: Final = ("floor_ns", "nearness_ns", "slack_ns")
 _KEPT_FACTS: Final = ("captured with", "device", "cpu", "cores")

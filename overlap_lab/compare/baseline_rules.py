@@ -9,13 +9,12 @@ from typing import Final
 
 from overlap_lab.compare.budget import Per, number_within, written
 from overlap_lab.errors import UsageError
-from overlap_lab.metrics.catalog import COLLECTIVE_TAGS, DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, entry
+from overlap_lab.metrics.catalog import COMPARED_TAGS, entry
 from overlap_lab.report import Better
 from overlap_lab.units import parse_ns
 
 __all__ = ["DEFAULT", "BaselineRule", "parse_baseline_rule"]
 
-_TAGS: Final = (*HOST_TAGS, *DEVICE_TAGS, *COLLECTIVE_TAGS, *QUALITY_TAGS)
 _RULE: Final = re.compile(
     r"""\s*"?(?P<tag>[a-z_]+(?:/[a-z_0-9]+)+)"?
     (?:\s*:\s*(?P<allowed>[0-9][\w.µ]*)\s*(?P<share>%)?)?
@@ -82,8 +81,8 @@ def parse_baseline_rule(text: str) -> BaselineRule:
     if found is None:
         raise UsageError(f"{text!r} does not say what may become worse; write for example: {_EXAMPLES}")
     tag = found["tag"]
-    if tag not in _TAGS:
-        near = difflib.get_close_matches(tag, _TAGS, 3, 0.5)
+    if tag not in COMPARED_TAGS:
+        near = difflib.get_close_matches(tag, COMPARED_TAGS, 3, 0.5)
         hint = f"; did you mean {' or '.join(near)}?" if near else "; docs/measures lists all there are"
         raise UsageError(f"{text!r}: there is no measure {tag!r}{hint}")
     known = entry(tag)

@@ -24,14 +24,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from overlap_lab.errors import UsageError
-from overlap_lab.metrics.catalog import (
-    COLLECTIVE_TAGS,
-    DEVICE_TAGS,
-    HOST_TAGS,
-    QUALITY_TAGS,
-    STREAM_TAGS,
-    entry,
-)
+from overlap_lab.metrics.catalog import ALL_TAGS, entry
 from overlap_lab.units import format_ns, parse_ns
 
 __all__ = [
@@ -46,7 +39,6 @@ __all__ = [
     "read_budget",
 ]
 
-_TAGS: Final = (*HOST_TAGS, *DEVICE_TAGS, *COLLECTIVE_TAGS, *STREAM_TAGS, *QUALITY_TAGS)
 _WINDOWED: Final = (
     "host/blocked",
     "drain/count",
@@ -184,8 +176,8 @@ def parse_rule(text: str) -> Rule:
             'overlap/ratio > 0.95 in range "backward"'
         )
     tag = found["tag"]
-    if tag not in _TAGS:
-        near = difflib.get_close_matches(tag, _TAGS, 3, 0.5)
+    if tag not in ALL_TAGS:
+        near = difflib.get_close_matches(tag, ALL_TAGS, 3, 0.5)
         hint = f"; did you mean {' or '.join(near)}?" if near else "; docs/measures lists all there are"
         raise UsageError(f"{text!r}: there is no measure {tag!r}{hint}")
     relation = Relation("=" if found["relation"] == "==" else found["relation"])

@@ -14,7 +14,7 @@ from overlap_lab.compare.sites import ELSEWHERE, DrainedAt, sites_of_report
 from overlap_lab.compare.statistics import Floats
 from overlap_lab.errors import UsageError
 from overlap_lab.intervals import clip
-from overlap_lab.metrics.catalog import COLLECTIVE_TAGS, DEVICE_TAGS, HOST_TAGS, QUALITY_TAGS, entry
+from overlap_lab.metrics.catalog import COMPARED_TAGS, entry
 from overlap_lab.metrics.context import Context, Window
 from overlap_lab.metrics.drains import device_drains
 from overlap_lab.metrics.idle import device_idle
@@ -241,7 +241,7 @@ def _blocked(inside: Context, window: Window) -> float:
     return float((end - start).sum())
 
 
-_KNOWN: Final = frozenset({*HOST_TAGS, *DEVICE_TAGS, *COLLECTIVE_TAGS, *QUALITY_TAGS})
+_KNOWN: Final = frozenset(COMPARED_TAGS)
 
 
 def _whole(report: Report) -> Windows:

@@ -10,7 +10,9 @@ from overlap_lab.report import Better, Measurement
 from overlap_lab.schema import Cause, Fault, Reason
 
 __all__ = [
+    "ALL_TAGS",
     "COLLECTIVE_TAGS",
+    "COMPARED_TAGS",
     "DEVICE_TAGS",
     "HOST_TAGS",
     "QUALITY_TAGS",
@@ -157,6 +159,9 @@ COLLECTIVE_TAGS: Final = tuple(_COLLECTIVE)
 STREAM_TAGS: Final = tuple(_STREAM)
 QUALITY_TAGS: Final = tuple(_QUALITY)
 _ALL = _HOST | _DEVICE | _COLLECTIVE | _STREAM | _QUALITY
+ALL_TAGS: Final = tuple(_ALL)
+COMPARED_TAGS: Final = tuple(_HOST | _DEVICE | _COLLECTIVE | _QUALITY)
+"""Without those of streams: a stream's number names nothing in another run."""
 
 
 def entry(tag: str) -> Entry:

@@ -8,14 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from overlap_lab.errors import UsageError
-from overlap_lab.metrics.catalog import (
-    COLLECTIVE_TAGS,
-    DEVICE_TAGS,
-    HOST_TAGS,
-    QUALITY_TAGS,
-    STREAM_TAGS,
-    entry,
-)
+from overlap_lab.metrics.catalog import ALL_TAGS, entry
 from overlap_lab.render.terms import SHOWN_AS, TERMS
 
 __all__ = ["WORDS", "meaning_of"]
@@ -103,12 +96,11 @@ def meaning_of(word: str) -> str:
     terms = _terms()
     if asked in terms:
         return "\n".join(terms[asked])
-    tags = (*HOST_TAGS, *DEVICE_TAGS, *COLLECTIVE_TAGS, *STREAM_TAGS, *QUALITY_TAGS)
-    if asked in tags:
+    if asked in ALL_TAGS:
         return f"{asked}: {entry(asked).title}"
     if inside := _inside(asked, terms):
         return "\n".join(told for term in inside for told in terms[term])
-    near = difflib.get_close_matches(asked, (*terms, *tags), 3, 0.6)
+    near = difflib.get_close_matches(asked, (*terms, *ALL_TAGS), 3, 0.6)
     hint = f"did you mean {' or '.join(near)}?" if near else "`overlap-lab explain` lists all there are"
     raise UsageError(f"explain: {word[:80]!r} is no word of ours; {hint}")
 

@@ -12,18 +12,11 @@ from overlap_lab.analyze import report_and_context
 from overlap_lab.render.html import PageSection, write_report_page
 from overlap_lab.render.json import reports_to_json
 from scripts.chromium import CHROMIUM, Tab, chromium
+from tests.drawn_devices import FED, LATE
 from tests.end_to_end.contrast import CONTRASTS
 from tests.timeline import timeline
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine (apt install chromium)")
-FED = """
-    process N host N           |L1L2L3L4............
-    process N device N stream 0|..K1KKK2KKK3KKK4KKKK
-"""
-LATE = """
-    process N host N           |L1.....L2.....L3....
-    process N device N stream 0|..K1.....K2K....K3KK
-"""
 FIRST_SCREENS = ((1280, 800), (390, 844))
 
 

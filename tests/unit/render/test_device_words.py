@@ -22,16 +22,8 @@ from overlap_lab.render.html_glance import Glance, glance
 from overlap_lab.render.text import report_text
 from overlap_lab.report import Report
 from overlap_lab.trace import Trace
+from tests.drawn_devices import FED, LATE
 from tests.timeline import timeline
-
-FED = """
-    process N host N           |L1L2L3L4............
-    process N device N stream 0|..K1KKK2KKK3KKK4KKKK
-"""
-LATE = """
-    process N host N           |L1.....L2.....L3....
-    process N device N stream 0|..K1.....K2K....K3KK
-"""
 
 
 def drawn_devices(*drawn: str) -> Trace:
